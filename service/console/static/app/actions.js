@@ -1,5 +1,6 @@
 // Changing something: a button or form, its confirmation, and what came of it.
 import { Failure, FieldErrors } from "./parts.js";
+import { useUnsaved } from "./unsaved.js";
 import { html, useEffect, useId, useRef, useState } from "./ui.js";
 
 // Run a change; `run` returns the answer, or undefined when it was refused.
@@ -26,7 +27,8 @@ export function Outcome({ action, retry }) {
     <p role="status" class=${action.message ? "done" : "hidden"}>${action.message && `✓ ${action.message}`}</p>`;
 }
 
-// A dialog of the browser's own: it keeps the focus inside and gives it back.
+// A dialog of the browser's own: it keeps the focus inside and gives it back. Without
+// `onClose`, only the page closes it, and what is behind it can't be seen.
 export function Dialog({ open, title, onClose, children }) {
   const holder = useRef(null);
   const id = useId();
@@ -35,7 +37,8 @@ export function Dialog({ open, title, onClose, children }) {
     if (open && !dialog.open) dialog.showModal();
     if (!open && dialog.open) dialog.close();
   }, [open]);
-  return html`<dialog ref=${holder} aria-labelledby=${id} onClose=${onClose}>
+  const reopen = () => open && holder.current.showModal();
+  return html`<dialog ref=${holder} class=${onClose ? undefined : "firm"} aria-labelledby=${id} onClose=${onClose ?? reopen}>
     ${open && html`<h2 id=${id}>${title}</h2>${children}`}
   </dialog>`;
 }
@@ -72,7 +75,12 @@ const NONE = [];
 // A form behind a button; `children` gets nothing and shows the fields. With
 // `announces` false, the page says itself what was done.
 export function FormDialog({ label, title, submit, perform, after, announces = true, children }) {
-  const { action, open, show, close } = useDialogAction(perform, after);
+  const [isTyped, setTyped] = useState(false);
+  const { action, open, show, close } = useDialogAction(perform, (answer) => {
+    setTyped(false);
+    after?.(answer);
+  });
+  useUnsaved(open && isTyped);
   const form = useRef(null);
   const { error } = action;
   // What a field says itself isn't said again.
@@ -84,7 +92,7 @@ export function FormDialog({ label, title, submit, perform, after, announces = t
   return html`<button type="button" class="quiet" onClick=${show}>${label}</button>
     ${announces && html`<span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>`}
     <${Dialog} open=${open} title=${title ?? label} onClose=${close}>
-      <form class="stack" ref=${form} onSubmit=${send}><${FieldErrors.Provider} value=${error?.errors ?? NONE}>${children}<//>
+      <form class="stack" ref=${form} onSubmit=${send} onInput=${() => setTyped(true)}><${FieldErrors.Provider} value=${error?.errors ?? NONE}>${children}<//>
         ${error && html`<${Failure} error=${{ ...error, message: error.message, errors: others }} />`}
         <p class="buttons"><button type="submit" disabled=${action.busy}>${action.busy ? "Working …" : submit ?? label}</button>
           <button type="button" class="quiet" onClick=${close}>Cancel</button></p></form>

@@ -52,8 +52,10 @@ export function Page({ title, lead, children, actions }) {
     ${children}`;
 }
 
+const FAILED = "Try again in a moment, also with a form as it stands. If it goes on failing, tell who operates the service.";
 const ADVICE = {
   0: "Check that the service runs, then try again.",
+  401: "Sign in, then try again.",
   403: "Your roles don't allow this. A superuser can grant you another role.",
   404: "It doesn't exist, or you may not see it: both look the same.",
   412: "It has changed since you read it. Refresh, and look at it again.",
@@ -64,20 +66,24 @@ const ADVICE = {
 export function Failure({ error, retry }) {
   if (!error) return null;
   return html`<div class="failure" role="alert">
-    <p><strong>${error.status === 403 ? "Not allowed" : error.status === 404 ? "Not found" : "This failed"}:</strong> ${error.message}.</p>
+    <p><strong>${error.status === 403 ? "Not allowed" : error.status === 404 ? "Not found" : "This failed"}:</strong> ${error.message.replace(/\.$/, "")}.</p>
     ${error.errors?.length > 0 && html`<ul>${error.errors.map((each) => html`<li><code>${each.path}</code> ${each.message}</li>`)}</ul>`}
-    <p>${ADVICE[error.status] ?? ""} ${error.requestId && html`<small>Request <code>${error.requestId}</code></small>`}</p>
+    <p>${ADVICE[error.status] ?? (error.status >= 500 || error.code === "unreadable" ? FAILED : "")} ${error.requestId && html`<small>Request <code>${error.requestId}</code></small>`}</p>
     ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
   </div>`;
 }
 
+const GONE = [403, 404];
+
 // What a read shows while it has no data: work, slowness, or its failure.
 export function Reading({ read, what = "Reading", children }) {
-  if (read.error) return html`<${Failure} error=${read.error} retry=${read.refresh} />`;
+  const failure = read.error && html`<${Failure} error=${read.error} retry=${read.refresh} />`;
+  // What was read before stays, for something may be typed in it; not what is gone.
+  if (read.error && (read.data === undefined || GONE.includes(read.error.status))) return failure;
   if (read.data === undefined) {
     return html`<p class="working" role="status">${what}${read.slow ? " – this takes longer than usual" : ""} …</p>`;
   }
-  return html`<div aria-busy=${read.loading ? "true" : "false"}>${children()}</div>`;
+  return html`<div aria-busy=${read.loading ? "true" : "false"}>${failure}${children()}</div>`;
 }
 
 function order(rows, column, direction) {

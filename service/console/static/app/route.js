@@ -1,6 +1,7 @@
 // The address after "#": a page's path, and a query with its filters and time zone.
 // The server never sees it, so neither filters nor sign-in codes are in its log.
 import { createContext, useEffect, useState } from "./ui.js";
+import { mayLeave } from "./unsaved.js";
 
 // A table asks hundreds of times, and reading the address each time is slow.
 let route = null;
@@ -14,7 +15,15 @@ function reread() {
   return route;
 }
 
-addEventListener("hashchange", reread);
+// Another page, only if what was typed on this one may get lost; the first to be told.
+addEventListener("hashchange", (event) => {
+  const before = route;
+  const isOther = reread().path.join("/") !== before?.path.join("/");
+  if (!before || !isOther || mayLeave()) return;
+  history.pushState(null, "", event.oldURL);
+  route = before;
+  event.stopImmediatePropagation();
+});
 
 export const currentRoute = () => route ?? reread();
 

@@ -11,42 +11,6 @@ from tests.support.console.browser.service import DemoData
 pytestmark = pytest.mark.thorough
 
 
-def test_a_preview_of_stale_rules_is_refused(visit: Visit, demo: DemoData) -> None:
-    visitor = visit("ben", refusals_expected=True).open(f"agents/{demo.agent_id}")
-    visitor.click("Edit rules")
-    path = f"/api/mcp/agents/{demo.agent_id}/tools"
-    before = demo.call("GET", path)["rules"]
-    other = [*before, {**before[0], "tool_pattern": "other.*"}]
-    demo.call("PUT", path, {"rules": other})
-    visitor.click("Preview")
-
-    expect(visitor.page.get_by_role("alert")).to_contain_text("has changed")
-    demo.call("PUT", path, {"rules": before})
-
-
-def test_rules_that_changed_since_their_preview_are_not_overwritten(
-    visit: Visit, demo: DemoData
-) -> None:
-    visitor = visit("ben", refusals_expected=True).open(f"agents/{demo.agent_id}")
-    path = f"/api/mcp/agents/{demo.agent_id}/tools"
-    before = demo.call("GET", path)["rules"]
-    visitor.click("Edit rules")
-    visitor.page.get_by_label("Tool pattern").nth(1).fill("issues.overwritten")
-    visitor.click("Preview")
-    save = visitor.page.get_by_role("button", name="Save these rules")
-    expect(save).to_be_visible()
-    other = [*before, {**before[0], "tool_pattern": "meanwhile.*"}]
-    now = demo.call("PUT", path, {"rules": other})
-    with visitor.page.expect_request(f"**{path}") as saving:
-        save.click()
-
-    expect(visitor.page.get_by_role("alert")).to_contain_text("has changed")
-    assert saving.value.method == "PUT"
-    assert saving.value.headers["if-match"]
-    assert demo.call("GET", path)["rules"] == now["rules"]
-    demo.call("PUT", path, {"rules": before})
-
-
 def test_an_agent_is_registered_edited_and_retired(
     visit: Visit, demo: DemoData
 ) -> None:

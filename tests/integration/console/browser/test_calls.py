@@ -162,13 +162,7 @@ def test_calls_of_a_session_are_on_its_page(visit: Visit, demo: DemoData) -> Non
 def test_a_preview_counts_recorded_calls(visit: Visit, demo: DemoData) -> None:
     visitor = visit("ben").open(f"agents/{demo.agent_id}")
     visitor.click("Edit rules")
-    patterns = visitor.page.get_by_label("Tool pattern")
-    (index,) = [
-        number
-        for number in range(patterns.count())
-        if patterns.nth(number).input_value() == "list_*"
-    ]
-    visitor.page.get_by_label("Stance").nth(index).select_option("deny")
+    visitor.edit_rule("list_*").get_by_label("Stance").select_option("deny")
     visitor.page.get_by_label("Compare recorded calls").select_option("30")
     with visitor.page.expect_request("**/tools/preview?days=30"):
         visitor.click("Preview")

@@ -22,8 +22,9 @@ def test_rules_are_previewed_and_saved(visit: Visit, demo: DemoData) -> None:
     path = f"/api/mcp/agents/{demo.agent_id}/tools"
     before = demo.call("GET", path)["rules"]
     visitor.click("Edit rules")
-    visitor.page.get_by_label("Tool pattern").nth(1).fill("delete_i*")
-    visitor.page.get_by_label("Stance").nth(1).select_option("allow")
+    rule = visitor.edit_rule(before[1]["tool_pattern"])
+    rule.get_by_label("Tool pattern").fill("delete_i*")
+    rule.get_by_label("Stance").select_option("allow")
     visitor.click("Preview")
 
     preview = visitor.page.get_by_role("region", name="Preview")

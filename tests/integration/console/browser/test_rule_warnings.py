@@ -13,13 +13,8 @@ def test_a_suggestion_is_shown_taken_and_saved(
     path = f"/api/mcp/agents/{demo.agent_id}/tools"
     before = demo.call("GET", path)["rules"]
     visitor.click("Edit rules")
-    patterns = visitor.page.get_by_label("Tool pattern")
-    (index,) = [
-        number
-        for number in range(patterns.count())
-        if patterns.nth(number).input_value() == "delete_*"
-    ]
-    patterns.nth(index).fill("mcp__issue-tracker__delete_*")
+    pattern = visitor.edit_rule("delete_*").get_by_label("Tool pattern")
+    pattern.fill("mcp__issue-tracker__delete_*")
     visitor.click("Preview")
 
     preview = visitor.page.get_by_role("region", name="Preview")
@@ -28,8 +23,8 @@ def test_a_suggestion_is_shown_taken_and_saved(
     counts.check(visitor, "agent, a rule that matches nothing")
 
     visitor.click("Use delete_*")
-    expect(patterns.nth(index)).to_have_value("delete_*")
-    patterns.nth(index).fill("issue-tracker_delete_issue")
+    expect(pattern).to_have_value("delete_*")
+    pattern.fill("issue-tracker_delete_issue")
     visitor.click("Preview")
     visitor.click("Save these rules")
 

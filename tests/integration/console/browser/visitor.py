@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Response, expect
+from playwright.sync_api import (
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Response,
+    expect,
+)
 
 from tests.support.console.vendor import TESTED
 
@@ -78,6 +85,15 @@ class Visitor:
         for label, value in fields.items():
             dialog.get_by_label(label, exact=True).fill(value)
         self.press("Enter")
+
+    def edit_rule(self, pattern: str) -> Locator:
+        """Open the form of a rule in the rule editor, and return it."""
+        editor = self.page.get_by_role("form", name="Rules", exact=True)
+        row = editor.get_by_role("row").filter(
+            has=self.page.get_by_text(pattern, exact=True)
+        )
+        row.get_by_role("button", name="Edit rule").click()
+        return editor.get_by_role("group", name="Rule")
 
     def violations(self) -> list[str]:
         """Return what axe finds wrong with the page as it is shown."""
