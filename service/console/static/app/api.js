@@ -20,6 +20,8 @@ export class ApiError extends Error {
     this.code = data?.code ?? "no_answer";
     this.errors = data?.errors ?? [];
     this.requestId = data?.request_id ?? null;
+    // The cookie isn't accepted: where that was so often, the service says so instead.
+    this.isSignedOut = status === 401 || this.code === "too_many_refused_tokens";
   }
 }
 
@@ -54,7 +56,7 @@ function headersOf({ body, ifMatch, minPosition, headers = {} }) {
   return sent;
 }
 
-// Send a request and return its response; 401 tells everybody that nobody is signed in.
+// Send a request and return its response.
 export async function send(method, path, options = {}) {
   const { query, body, signal } = options;
   count(1);
@@ -67,11 +69,10 @@ export async function send(method, path, options = {}) {
       cache: "no-store",
       credentials: "same-origin",
     });
-    if (response.status === 401) dispatchEvent(new Event("signed-out"));
     return response;
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ApiError(0, "The service can't be reached.");
+    throw new ApiError(0, "The service can't be reached");
   } finally {
     count(-1);
   }
@@ -89,9 +90,19 @@ async function envelope(response, reviver) {
   try {
     return reviver ? JSON.parse(text, reviver) : parsed(text);
   } catch {
-    throw new ApiError(response.status, `The answer (${response.status}) isn't JSON.`);
+    const what = response.ok ? "answered something else than the service does" : "failed";
+    throw new ApiError(response.status, `The service, or a proxy before it, ${what} (${response.status})`, { code: "unreadable" });
   }
 }
+
+// Return the error of an answer; it tells everybody if nobody is signed in.
+function refusalOf(response, { data, message }) {
+  const error = new ApiError(response.status, message, data);
+  if (error.isSignedOut) dispatchEvent(new Event("signed-out"));
+  return error;
+}
+
+const refusal = async (response) => refusalOf(response, await envelope(response));
 
 const numbered = (header) => (header === null ? null : Number(header));
 
@@ -110,7 +121,7 @@ export async function call(method, path, options = {}) {
   if (isKeyed) options = { ...options, headers: { ...options.headers, "Idempotency-Key": keyOf(method, path, options) } };
   const response = await send(method, path, options);
   const { data, message } = await envelope(response, options.reviver);
-  if (!response.ok) throw new ApiError(response.status, message, data);
+  if (!response.ok) throw refusalOf(response, { data, message });
   // After any change, the same request is meant anew.
   if (isKeyed) keys.clear();
   const position = numbered(response.headers.get("X-Event-Position"));
@@ -131,21 +142,14 @@ export const get = (path, query, options) => call("GET", path, { ...options, que
 // Return a text answer, such as a checkpoint.
 export async function getText(path) {
   const response = await send("GET", path);
-  const text = await response.text();
-  if (!response.ok) {
-    const { data, message } = JSON.parse(text);
-    throw new ApiError(response.status, message, data);
-  }
-  return text;
+  if (!response.ok) throw await refusal(response);
+  return response.text();
 }
 
 // Yield the server-sent events of a path as { id, data }, until the signal aborts.
 export async function* stream(path, query, signal) {
   const response = await send("GET", path, { query, signal });
-  if (!response.ok) {
-    const { data, message } = await envelope(response);
-    throw new ApiError(response.status, message, data);
-  }
+  if (!response.ok) throw await refusal(response);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
@@ -166,10 +170,7 @@ const DOWNLOAD_BYTES_MAX = 300_000_000;
 // Save an answer as a file; it is held in memory until all of it is there.
 export async function download(path, query, name, { signal, onBytes } = {}) {
   const response = await send("GET", path, { query, signal });
-  if (!response.ok) {
-    const { data, message } = await envelope(response);
-    throw new ApiError(response.status, message, data);
-  }
+  if (!response.ok) throw await refusal(response);
   const reader = response.body.getReader();
   const parts = [];
   let bytes = 0;

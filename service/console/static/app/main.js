@@ -6,8 +6,9 @@ import { forgetNames, namesFor } from "./names.js";
 import { PageReads, newReads } from "./reads.js";
 import { PageRoute, go, link, setQuery, useRoute } from "./route.js";
 import { Me, FOR_AUDITORS, seesEverything, signOut, whoAmI } from "./me.js";
-import { SignIn } from "./sign_in.js";
+import { SignIn, SignInAgain } from "./sign_in.js";
 import { zone, zones } from "./time.js";
+import { mayLeave } from "./unsaved.js";
 import { createPortal, html, render, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./ui.js";
 
 const LATE_MS = 250;
@@ -143,6 +144,7 @@ function Console({ me, left }) {
   const [failure, setFailure] = useState(null);
   // The cookie stays until the service deletes it; 401 says that it is worth nothing.
   const leave = async () => {
+    if (!mayLeave()) return undefined;
     setFailure(null);
     try {
       await signOut();
@@ -169,20 +171,25 @@ function Console({ me, left }) {
 
 function Root() {
   const [me, setMe] = useState(undefined);
+  const [ended, setEnded] = useState(false);
   const [error, setError] = useState(null);
+  const enter = async () => {
+    const user = await whoAmI();
+    namesFor(user !== null && seesEverything(user));
+    setMe(user);
+    setEnded(false);
+    dispatchEvent(new Event("signed-in"));
+  };
   const look = () => {
     setError(null);
-    whoAmI().then((user) => {
-      namesFor(user !== null && seesEverything(user));
-      setMe(user);
-    }).catch(setError);
+    enter().catch(setError);
   };
   useEffect(() => {
     if (location.hash.startsWith("#code=")) setMe(null);
     else look();
-    const ended = () => setMe((before) => (before ? null : before));
-    addEventListener("signed-out", ended);
-    return () => removeEventListener("signed-out", ended);
+    const end = () => setEnded(true);
+    addEventListener("signed-out", end);
+    return () => removeEventListener("signed-out", end);
   }, []);
   const left = () => {
     forgetNames();
@@ -190,8 +197,9 @@ function Root() {
   };
   if (error) return html`<main><${Failure} error=${error} retry=${look} /></main>`;
   if (me === undefined) return html`<main><p class="working" role="status">Starting …</p></main>`;
-  if (me === null) return html`<${SignIn} entered=${look} />`;
-  return html`<${Console} me=${me} left=${left} />`;
+  if (me === null) return html`<${SignIn} entered=${enter} />`;
+  // Another user gets another page: nothing of the one before stays.
+  return html`<${Console} key=${me.id} me=${me} left=${left} /><${SignInAgain} me=${me} ended=${ended} entered=${enter} />`;
 }
 
 render(html`<${Root} />`, document.getElementById("console"));

@@ -108,6 +108,14 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
     };
   }, [request]);
 
+  // Who signs in again goes on with the same page.
+  const isRefused = state.error?.isSignedOut;
+  useEffect(() => {
+    if (!isRefused) return undefined;
+    addEventListener("signed-in", refresh);
+    return () => removeEventListener("signed-in", refresh);
+  }, [isRefused]);
+
   const current = state.key === key ? state : { loading: key !== null };
   return { ...current, refresh };
 }
