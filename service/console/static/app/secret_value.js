@@ -8,6 +8,6 @@ export function SecretValue({ label, value, onValue }) {
     const [file] = event.target.files;
     if (file) onValue(await file.text());
   };
-  return html`<${Field} label=${label} value=${value} onValue=${onValue} type="password" required=${true} help="At most 64 KiB. It is encrypted, and never shown in the console again." />
+  return html`<${Field} label=${label} name="value" value=${value} onValue=${onValue} type="password" required=${true} help="At most 64 KiB. It is encrypted, and never shown in the console again." />
     <div class="field"><label for=${id}>… or from a file, for several lines</label><input id=${id} type="file" onChange=${read} /></div>`;
 }

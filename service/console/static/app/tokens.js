@@ -16,8 +16,8 @@ export function IssueToken({ path, extra = {}, issued, children }) {
     return call("POST", path, { body: { label: label.trim(), ...extra, expires_at: timeOf(until) } });
   };
   return html`<${FormDialog} label="Issue a token" submit="Issue" perform=${perform} after=${issued}>
-    <${Field} label="Label" value=${label} onValue=${setLabel} required=${true} maxlength="128" help="What it is for" />
-    <${Field} label="Valid until" value=${until} onValue=${setUntil} placeholder="until it is revoked" help="As in 2030-01-31 18:00" />
+    <${Field} label="Label" name="label" value=${label} onValue=${setLabel} required=${true} maxlength="128" help="What it is for" />
+    <${Field} label="Valid until" name="expires_at" value=${until} onValue=${setUntil} placeholder="until it is revoked" help="As in 2030-01-31 18:00" />
     ${children}
   <//>`;
 }

@@ -19,8 +19,8 @@ function Edit({ agent, changed }) {
   const [description, setDescription] = useState(agent.description);
   const perform = () => call("PUT", `/api/catalog/agents/${agent.id}`, { body: { name: name.trim(), description }, ifMatch: agent.version });
   return html`<${FormDialog} label="Edit" title="Edit the agent" submit="Save" perform=${perform} after=${changed}>
-    <${Field} label="Name" value=${name} onValue=${setName} required=${true} maxlength="128" />
-    <${Field} label="Description" value=${description} onValue=${setDescription} lines=${3} />
+    <${Field} label="Name" name="name" value=${name} onValue=${setName} required=${true} maxlength="128" />
+    <${Field} label="Description" name="description" value=${description} onValue=${setDescription} lines=${3} />
   <//>`;
 }
 

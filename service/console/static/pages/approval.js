@@ -40,7 +40,7 @@ function Decide({ approval, verb, label, title, after, late, periods = false, ch
     <${What} approval=${approval} />
     ${children}
     ${periods && html`<${Field} label="The call may be made within" value=${period} onValue=${setPeriod} choices=${PERIODS} any=${null} />`}
-    <${Field} label="Reason (optional)" value=${reason} onValue=${setReason} lines=${2} maxlength=${REASON_MAX} help="The record keeps it; the agent is told why a call was refused." />
+    <${Field} label="Reason (optional)" name="reason" value=${reason} onValue=${setReason} lines=${2} maxlength=${REASON_MAX} help="The record keeps it; the agent is told why a call was refused." />
   <//>`;
 }
 

@@ -80,8 +80,8 @@ function AddProvider({ added }) {
   const [key, setKey] = useState("");
   const [name, setName] = useState("");
   return html`<${FormDialog} label="Add a provider" submit="Add" perform=${() => call("POST", "/api/llm-router/providers", { body: { key: key.trim(), display_name: name.trim() } })} after=${added}>
-    <${Field} label="Key" value=${key} onValue=${setKey} required=${true} help="As turns name it; it can't be changed later." />
-    <${Field} label="Name" value=${name} onValue=${setName} required=${true} />
+    <${Field} label="Key" name="key" value=${key} onValue=${setKey} required=${true} help="As turns name it; it can't be changed later." />
+    <${Field} label="Name" name="display_name" value=${name} onValue=${setName} required=${true} />
   <//>`;
 }
 
@@ -95,11 +95,11 @@ function SetPrice({ done }) {
   });
   return html`<${FormDialog} label="Set a price" submit="Set" perform=${async () => call("POST", "/api/llm-router/prices", { body: body() })} after=${done}>
     <p>For 1,000,000 tokens, in USD. An earlier open period ends where this one starts.</p>
-    <${Field} label="Provider key" value=${values.provider} onValue=${set("provider")} required=${true} />
-    <${Field} label="Model" value=${values.model} onValue=${set("model")} required=${true} />
-    <${Field} label="Input price" value=${values.input} onValue=${set("input")} inputmode="decimal" />
-    <${Field} label="Output price" value=${values.output} onValue=${set("output")} inputmode="decimal" />
-    <${Field} label="Effective from" value=${values.from} onValue=${set("from")} placeholder="now" help="As in 2026-05-31 14:00" />
+    <${Field} label="Provider key" name="provider" value=${values.provider} onValue=${set("provider")} required=${true} />
+    <${Field} label="Model" name="model" value=${values.model} onValue=${set("model")} required=${true} />
+    <${Field} label="Input price" name="input_price_per_1m" value=${values.input} onValue=${set("input")} inputmode="decimal" />
+    <${Field} label="Output price" name="output_price_per_1m" value=${values.output} onValue=${set("output")} inputmode="decimal" />
+    <${Field} label="Effective from" name="effective_from" value=${values.from} onValue=${set("from")} placeholder="now" help="As in 2026-05-31 14:00" />
   <//>`;
 }
 

@@ -25,7 +25,7 @@ function Create({ created }) {
     created();
   };
   return html`<${FormDialog} label="Create a secret" submit="Create" perform=${perform} after=${after}>
-    <${Field} label="Name" value=${name} onValue=${setName} required=${true} maxlength="128" pattern="[A-Za-z0-9_.\\-]+" help="Of A-Z a-z 0-9 _ . -" />
+    <${Field} label="Name" name="name" value=${name} onValue=${setName} required=${true} maxlength="128" pattern="[A-Za-z0-9_.\\-]+" help="Of A-Z a-z 0-9 _ . -" />
     <${SecretValue} label="Value" value=${value} onValue=${setValue} />
   <//>`;
 }

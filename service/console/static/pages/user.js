@@ -22,7 +22,7 @@ function State({ user, self, changed }) {
   const path = `/api/users/${user.id}`;
   const [name, setName] = useState(user.name ?? "");
   return html`<p class="buttons">
-    <${FormDialog} label="Rename" perform=${() => call("PUT", `${path}/name`, { body: { name: name.trim() }, ifMatch: user.version })} after=${changed}><${Field} label="New name" value=${name} onValue=${setName} required=${true} help="The earlier name stays reserved for them." /><//>
+    <${FormDialog} label="Rename" perform=${() => call("PUT", `${path}/name`, { body: { name: name.trim() }, ifMatch: user.version })} after=${changed}><${Field} label="New name" name="name" value=${name} onValue=${setName} required=${true} help="The earlier name stays reserved for them." /><//>
     ${self ? html`<em>Disabling and erasing is for another superuser.</em>` : user.is_disabled
       ? html`<${Confirmed} label="Enable" title="Enable this user?" after=${changed} perform=${() => call("DELETE", `${path}/disabled`, { ifMatch: user.version })}><p>Their valid tokens are accepted again.</p><//>`
       : html`<${Confirmed} label="Disable" title="Disable this user?" danger=${true} after=${changed} perform=${() => call("PUT", `${path}/disabled`, { ifMatch: user.version })}><p>None of their tokens is accepted, and their streams end.</p><//>`}

@@ -27,8 +27,8 @@ function Create() {
   const [name, setName] = useState("");
   const [role, setRole] = useState("");
   return html`<${FormDialog} label="Create a user" submit="Create" perform=${() => call("POST", "/api/users", { body: { name: name.trim(), roles: role ? [role] : [] } })} after=${(answer) => go(["users", answer.data.id])}>
-    <${Field} label="Name" value=${name} onValue=${setName} required=${true} pattern="[a-z0-9._\\-]{1,64}" help="1 to 64 of a-z 0-9 . _ -" />
-    <${Field} label="Role" value=${role} onValue=${setRole} choices=${ROLES} any="none" />
+    <${Field} label="Name" name="name" value=${name} onValue=${setName} required=${true} pattern="[a-z0-9._\\-]{1,64}" help="1 to 64 of a-z 0-9 . _ -" />
+    <${Field} label="Role" name="roles" value=${role} onValue=${setRole} choices=${ROLES} any="none" />
     <p class="meta">Give them a token on the next page.</p>
   <//>`;
 }
