@@ -48,6 +48,9 @@ function Editor({ agent, rules, version, saved }) {
   // What the draft was made from, and the rules that somebody else has made of it.
   const [base, setBase] = useState({ rules, version });
   const [theirs, setTheirs] = useState(null);
+  // What was sent to be saved, for its answer may be lost.
+  const sent = useRef(null);
+  const [wasSaved, setWasSaved] = useState(false);
   const [draft, setDraft] = useState(() => keyed(rules));
   const [editing, setEditing] = useState(null);
   const [problems, setProblems] = useState([]);
@@ -72,7 +75,10 @@ function Editor({ agent, rules, version, saved }) {
   const compare = (now) => {
     setPreview(null);
     if (isSame(now.rules, draft)) saved({ message: "the rules are saved as in your draft" });
-    else if (isChanged) setTheirs(now);
+    else if (sent.current && isSame(now.rules, sent.current)) {
+      setBase(now);
+      setWasSaved(true);
+    } else if (isChanged) setTheirs(now);
     else restart(now, now.rules);
   };
   const restart = (from, wanted) => {
@@ -104,9 +110,13 @@ function Editor({ agent, rules, version, saved }) {
   const previewing = useAction(tried(async () => {
     const answer = await call("POST", `${path}/preview`, { body, query: { days }, ifMatch: base.version });
     setPreview(answer.data);
+    setWasSaved(false);
     return answer;
   }));
-  const saving = useAction(tried(() => call("PUT", path, { body, ifMatch: preview.version })), (answer) => answer && saved(answer));
+  const saving = useAction(tried(() => {
+    sent.current = body.rules;
+    return call("PUT", path, { body, ifMatch: preview.version });
+  }), (answer) => answer && saved(answer));
   useEffect(() => {
     if (version !== base.version && version !== theirs?.version) compare({ rules, version });
   }, [version]);
@@ -131,6 +141,7 @@ function Editor({ agent, rules, version, saved }) {
   const show = (event) => {
     event.preventDefault();
     setProblems([]);
+    saving.forget();
     previewing.run();
   };
   const error = previewing.error ?? saving.error;
@@ -146,6 +157,7 @@ function Editor({ agent, rules, version, saved }) {
       <button type="submit" disabled=${previewing.busy}>${previewing.busy ? "Working …" : "Preview"}</button>
       ${preview && html`<button type="button" disabled=${saving.busy} onClick=${() => saving.run()}>${saving.busy ? "Saving …" : "Save these rules"}</button>`}
     </p>
+    ${wasSaved && html`<p class="warning" role="status">What you saved before is saved, as version ${base.version}, though its answer was lost. Preview what you have changed since then.</p>`}
     <${Outcome} action=${{ error: sorted(error, draft, editing) }} />
     ${preview && html`<${Preview} preview=${preview} take=${take} />`}
   </form>`;

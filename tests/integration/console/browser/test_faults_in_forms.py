@@ -20,6 +20,7 @@ def said(visitor: Visitor) -> str:
     return visitor.page.get_by_role("alert").inner_text()
 
 
+@pytest.mark.thorough
 def test_faults_of_a_price_are_at_their_fields(visit: Visit) -> None:
     visitor = visit("admin", refusals_expected=True).open("prices")
     visitor.click("Set a price")

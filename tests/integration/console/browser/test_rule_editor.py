@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.integration.console.browser.answers import answer
 from tests.integration.console.browser.conftest import Counts, Visit
@@ -205,6 +205,39 @@ def test_rules_that_are_saved_already_are_no_conflict(draft: Draft) -> None:
 
     draft.visitor.shows("main", "the rules are saved as in your draft")
     expect(draft.editor).to_have_count(0)
+
+
+def test_an_own_change_whose_answer_was_lost_is_no_conflict(draft: Draft) -> None:
+    def lose(route: Route) -> None:
+        if route.request.method != "PUT":
+            route.fallback()
+            return
+        body: Any = route.request.post_data_json
+        draft.others_put(*body["rules"])
+        route.abort()
+
+    visitor = draft.visitor
+    draft.change("one", "deny")
+    draft.button("Preview").click()
+    visitor.page.route(f"**{draft.path}", lose)
+    draft.button("Save these rules").click()
+    expect(visitor.page.get_by_role("alert")).to_contain_text("can't be reached")
+    visitor.page.unroute(f"**{draft.path}")
+    draft.change("two", "deny")
+    draft.button("Preview").click()
+
+    visitor.shows("form.editor", "What you saved before is saved")
+    expect(visitor.page.get_by_role("alert")).to_have_count(0)
+    draft.button("Preview").click()
+    draft.button("Save these rules").click()
+    expect(draft.editor).to_have_count(0)
+    assert draft.stances() == {
+        "one": "deny",
+        "two": "deny",
+        "three": "allow",
+        "four": "allow",
+    }
+    visitor.errors.clear()
 
 
 def test_a_failed_refresh_keeps_the_draft(draft: Draft) -> None:
