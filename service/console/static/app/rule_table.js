@@ -72,7 +72,7 @@ export function RuleTable({ draft, isNew, editing, problems, connectors, names, 
     return row;
   };
   return html`<div ref=${holder}>
-    <div class="row"><${Field} label="Find in these rules" type="search" value=${wanted} onValue=${setWanted} placeholder="a connector, pattern or stance" onKeyDown=${(event) => event.key === "Enter" && event.preventDefault()} />
+    <div class="row"><${Field} label="Find in these rules" type="search" value=${wanted} onValue=${setWanted} placeholder="by any column" onKeyDown=${(event) => event.key === "Enter" && event.preventDefault()} />
       <span role="status" class="meta">${words ? `${number(shown.length)} of ${plural(draft.length, "rule")}` : plural(draft.length, "rule")}</span></div>
     ${shown.length > 0 && html`<div class="scroll" role="region" aria-labelledby=${id} tabindex="0"><table>
       <caption id=${id} class="hidden">Rules of the draft</caption>
