@@ -34,6 +34,8 @@ class AsyncAgentsResource:
         """Register an agent.
 
         The caller becomes its first manager.
+
+        :param description: What it is for, in a few words.
         """
         return await self._caller.model(
             operations.POST_AGENT,
@@ -51,6 +53,9 @@ class AsyncAgentsResource:
         """List the agents that the caller manages or is a reader of, by id.
 
         Retired agents are listed too. Superusers and auditors see all agents.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
         """
         return AsyncPages(
             self._caller,
@@ -72,6 +77,8 @@ class AsyncAgentsResource:
         """Change an agent's name and description.
 
         Requires full management of the agent.
+
+        :param description: What it is for, in a few words.
         """
         return await self._caller.model(
             operations.PUT_AGENT,
@@ -215,6 +222,9 @@ class AsyncAgentsResource:
         `tools_listed_max`, the list at `/mcp/agents/{agent_id}` is of two tools:
         `find-tools` finds by words what the agent may call, and `call-tool` calls it.
         Each call is decided and recorded as that of the tool that it calls.
+
+        :param tools_listed_max: An agent with more tools is listed two instead, which
+            search them and call what was found; null: all are always listed.
         """
         return await self._caller.model(
             operations.PUT_AGENT_GATEWAY,
@@ -242,6 +252,10 @@ class AsyncAgentsResource:
         issue it themselves. The answer contains the token, which is shown again only to
         a repeated request with the same Idempotency-Key. An agent has at most 100 valid
         tokens.
+
+        :param label: Says what the token is for, such as `laptop`.
+        :param user_id: User for whom the agent calls: the caller, or null for nobody.
+        :param expires_at: Without it, the token is valid until it is revoked.
         """
         return await self._caller.model(
             operations.POST_AGENT_TOKEN,

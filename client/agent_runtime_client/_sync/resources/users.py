@@ -40,6 +40,8 @@ class UsersResource:
 
         For superusers. The name is stored under the user's key and can be changed.
         Tokens are issued separately.
+
+        :param roles: Permissions beyond the user's own resources.
         """
         return self._caller.model(
             operations.POST_USER,
@@ -57,6 +59,9 @@ class UsersResource:
         """List all users, in the order in which they were created.
 
         For superusers and auditors.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
         """
         return Pages(
             self._caller,
@@ -77,6 +82,10 @@ class UsersResource:
         """Grant a role to a user.
 
         For superusers. It applies from the user's next request on.
+
+        :param role: A permission beyond a user's own resources. A superuser may do
+            everything except read other users' secret values; an auditor reads history
+            and lists and changes nothing; a runtime records sessions of any agent.
         """
         return self._caller.model(
             operations.PUT_USER_ROLE,
@@ -98,6 +107,10 @@ class UsersResource:
 
         For superusers. Superusers can't revoke their own role superuser, so one always
         remains.
+
+        :param role: A permission beyond a user's own resources. A superuser may do
+            everything except read other users' secret values; an auditor reads history
+            and lists and changes nothing; a runtime records sessions of any agent.
         """
         return self._caller.model(
             operations.DELETE_USER_ROLE,
@@ -212,6 +225,9 @@ class UsersResource:
         contains the token. The service stores only a hash of it, so the token is shown
         again only to a repeated request with the same Idempotency-Key. A user has at
         most 100 valid tokens.
+
+        :param label: Says what the token is for, such as `laptop`.
+        :param expires_at: Without it, the token is valid until it is revoked.
         """
         return self._caller.model(
             operations.POST_USER_TOKEN,
@@ -232,6 +248,9 @@ class UsersResource:
 
         The caller's own, or any user's for superusers and auditors. The tokens
         themselves can't be read.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
         """
         return Pages(
             self._caller,
@@ -274,6 +293,8 @@ class UsersResource:
         For superusers, auditors and everybody who manages an agent, so that they can
         appoint other managers and readers. Limited to 60 calls at once, then one per
         second. A user who was renamed is found by earlier names, too.
+
+        :param user_name: The user's name.
         """
         return self._caller.model(
             operations.GET_USER_BY_NAME, FoundUser, path={"user_name": user_name}
