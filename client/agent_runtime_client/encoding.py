@@ -17,7 +17,7 @@ T = TypeVar("T")
 def body_of(fields: Mapping[str, Any]) -> bytes:
     """Render a JSON body of the fields that are given.
 
-    :raises ValueError: a time has no zone, or a text is no Unicode
+    :raises ValueError: a time has no zone, or a text isn't valid Unicode
     """
     text = json.dumps(plain(fields), ensure_ascii=False, separators=(",", ":"))
     try:

@@ -1048,7 +1048,7 @@ class Inclusion(Model):
 
 
 class IssuedAgentToken(Model):
-    """A new token; it is shown only this once."""
+    """A new token; the service has only its hash."""
 
     id: UUID
     agent_id: UUID

@@ -2,15 +2,13 @@
 
 import textwrap
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
-NONE: Final[Mapping[str, str]] = MappingProxyType({})
 WIDTH: Final = 88
 
 
 def docstring(
-    text: str, *, indent: int = 4, parameters: Mapping[str, str] = NONE
+    text: str, *, indent: int = 4, parameters: Mapping[str, str] | None = None
 ) -> str:
     """Return a docstring, wrapped by paragraph, with descriptions of parameters."""
     text = text.replace("\\", "\\\\").strip()

@@ -8,9 +8,10 @@ from contextlib import (
     suppress,
 )
 from dataclasses import dataclass
+from typing import Final
 
 from aiohttp import web
-from psycopg.errors import UndefinedTable
+from psycopg.errors import UndefinedColumn, UndefinedTable
 
 from projections.engine.progress import applied_position, wait_for_position
 from service.database import Db, Pool
@@ -30,6 +31,8 @@ OWN_WRITE_TIMEOUT_S = 1.0
 # read this much, before the primary is asked.
 REPLICA_WAIT_S = 0.5
 WAITED_FOR = web.RequestKey("waited_for", int)
+# Of a version before, until the rebuild has ended.
+OTHER_TABLES: Final = (UndefinedColumn, UndefinedTable)
 # LOCK TABLE takes no snapshot, so the snapshot comes after the lock: a rebuild can't
 # switch tables behind it.
 BEGIN = """
@@ -172,7 +175,7 @@ async def snapshot_of(
             if row[1] < len(followers):
                 raise _NotBuiltYetError
             yield Snapshot(db, row[0])
-        except UndefinedTable:
+        except OTHER_TABLES:
             raise _NotBuiltYetError from None
         finally:
             await db.rollback()
@@ -194,7 +197,7 @@ async def read_once(
     async with read_server(request).connection() as db:
         try:
             yield db
-        except UndefinedTable:
+        except OTHER_TABLES:
             raise _NotBuiltYetError from None
 
 

@@ -41,7 +41,7 @@ class ContractsQuery(QueryModel):
     @model_validator(mode="after")
     def _one_time(self) -> Self:
         if self.history and self.at is not None:
-            raise fault_at("at", "history has every time; leave this out")
+            raise fault_at("at", "can't be combined with history")
         return self
 
 

@@ -1,6 +1,5 @@
 """An agent, its managers and its readers."""
 
-from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -52,7 +51,7 @@ class Agent(LoggedAggregate):
                 ("description", self.previous_description, self.description),
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.name = self.name
             aggregate.description = self.description
 
@@ -71,7 +70,7 @@ class Agent(LoggedAggregate):
                 f"retired the agent {self.subject(named)}: all of its tools are denied"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.is_retired = True
 
     class ManagerAppointed(LoggedAggregate.Event):
@@ -89,7 +88,7 @@ class Agent(LoggedAggregate):
                 f"{self.subject(named)}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.manager_ids = sorted([*aggregate.manager_ids, self.user_id])
 
     class ManagerDismissed(LoggedAggregate.Event):
@@ -107,7 +106,7 @@ class Agent(LoggedAggregate):
                 f"from {named(self.user_id)}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.manager_ids = [
                 each for each in aggregate.manager_ids if each != self.user_id
             ]
@@ -127,7 +126,7 @@ class Agent(LoggedAggregate):
                 f"{self.subject(named)}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.reader_ids = sorted([*aggregate.reader_ids, self.user_id])
 
     class ReaderDismissed(LoggedAggregate.Event):
@@ -145,7 +144,7 @@ class Agent(LoggedAggregate):
                 f"{self.subject(named)}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.reader_ids = [
                 each for each in aggregate.reader_ids if each != self.user_id
             ]
@@ -170,7 +169,7 @@ class Agent(LoggedAggregate):
                 f"more than {self.tools_listed_max}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.tools_listed_max = self.tools_listed_max
 
     TOPIC = "agent"

@@ -71,11 +71,11 @@ def _group_of(name: str) -> str:
 def _add_option(group: argparse._ArgumentGroup, name: str, *, is_shown: bool) -> None:
     field = Config.model_fields[name]
     option = "--" + name.replace("_", "-")
-    help_text = f"{field.description} [{variable_of(name)}]"
-    if field.default not in (None, False):
-        help_text += f" (default: {field.default})"
-    if not is_shown:
-        help_text = argparse.SUPPRESS
+    help_text = argparse.SUPPRESS
+    if is_shown:
+        help_text = f"{field.description} [{variable_of(name)}]"
+        if field.default not in (None, False):
+            help_text += f" (default: {field.default})"
     if field.annotation is bool:
         group.add_argument(option, action="store_true", default=None, help=help_text)
     else:

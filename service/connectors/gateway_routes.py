@@ -124,7 +124,7 @@ class CredentialBody(RequestModel):
     def _names_a_secret_of_the_owner(self) -> Self:
         if (self.whose == OF_OWNER) != (self.secret_name is not None):
             raise fault_at(
-                "secret_name", "is needed for the owner's secret, and for no other"
+                "secret_name", "is required with whose=owner, and not allowed otherwise"
             )
         return self
 

@@ -53,8 +53,11 @@ class DemoAgent:
             body = await response.read()
         if not response.ok:
             raise DemoError(f"{method}: {body.decode(errors='replace')[:200]}")
-        if response.content_type != "text/event-stream":
-            return orjson.loads(body)
-        # An answer that takes long is a stream; its last message is the answer.
-        sent = [line for line in body.splitlines() if line.startswith(b"data:")]
-        return orjson.loads(sent[-1].removeprefix(b"data:"))
+        if response.content_type == "text/event-stream":
+            # An answer that takes long is a stream; its last message is the answer.
+            body = body.rpartition(b"data:")[2].partition(b"\n")[0]
+        try:
+            answer = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            raise DemoError(f"{method}: the answer ended early") from None
+        return answer

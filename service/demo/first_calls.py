@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from service.demo.api import DemoError
 from service.demo.session import DemoSession
 from service.errors import StartError
 from service.http.telemetry import requests_not_logged
+from service.tasks import end_tasks
 
 logger = logging.getLogger(__name__)
 
@@ -26,41 +27,38 @@ ASK_AGAIN_S: Final = 2.0
 async def first_calls(data_dir: Path) -> AsyncIterator[None]:
     """Make a call that is allowed, one that is denied, and one that a person is asked.
 
-    The last is made again within the block until a person has decided, as agents do.
+    They are made while the block runs; the last one again until a person has decided,
+    as agents do.
     """
-    request_id = f"demo-{secrets.token_hex(8)}"
-    async with ClientSession(headers={"X-Request-Id": request_id}) as http:
-        with requests_not_logged(request_id):
-            async with _calling(DemoSession(http, Demo.of(data_dir), "first")):
-                yield
-
-
-@asynccontextmanager
-async def _calling(session: DemoSession) -> AsyncIterator[None]:
-    try:
-        await session.start()
-        await session.tools_are_known()
-        await session.agent.call("issue-tracker_list_issues")
-        await session.agent.call("issue-tracker_delete_issue", number=1)
-        await session.record_turn(
-            "Which issues are open? Close the first, and order paper.",
-            "Two are open. I may not delete any, and asked for leave to file one.",
-        )
-    except (ClientError, DemoError, StartError) as error:
-        logger.warning("the demo's first calls are incomplete: %s", error)
-    asking = asyncio.create_task(_ask(session))
+    task = asyncio.create_task(_make(data_dir), name="the demo's first calls")
     try:
         yield
     finally:
-        asking.cancel()
-        with suppress(asyncio.CancelledError):
-            await asking
+        await end_tasks(task)
 
 
-async def _ask(session: DemoSession) -> None:
+async def _make(data_dir: Path) -> None:
+    request_id = f"demo-{secrets.token_hex(8)}"
+    async with ClientSession(headers={"X-Request-Id": request_id}) as http:
+        with requests_not_logged(request_id):
+            try:
+                await _call(DemoSession(http, Demo.of(data_dir), "first"))
+            except (ClientError, DemoError, StartError, TimeoutError) as error:
+                logger.warning("the demo's first calls are incomplete: %s", error)
+
+
+async def _call(session: DemoSession) -> None:
+    await session.start()
+    await session.tools_are_known()
+    agent = session.agent
+    await agent.call("issue-tracker_list_issues")
+    await agent.call("issue-tracker_delete_issue", number=1)
+    await session.record_turn(
+        "Which issues are open? Close the first, and order paper.",
+        "Two are open. I may not delete any, and asked for leave to file one.",
+    )
     tool, title = "issue-tracker_create_issue", "Order paper"
-    with suppress(ClientError, DemoError):
-        answer = await session.agent.call(tool, title=title)
-        while answer.is_pending:
-            await asyncio.sleep(ASK_AGAIN_S)
-            answer = await session.agent.call(tool, title=title)
+    answer = await agent.call(tool, title=title)
+    while answer.is_pending:
+        await asyncio.sleep(ASK_AGAIN_S)
+        answer = await agent.call(tool, title=title)

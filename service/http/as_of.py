@@ -12,9 +12,9 @@ from pydantic import (
 )
 
 from service.http.requests import POSITION_MAX
-from service.http.times import TIME_FORM, read_time
+from service.http.times import A_TIME, read_time
 
-FORM: Final = f"takes a position of the log, or {TIME_FORM.removeprefix('takes ')}"
+FORM: Final = f"takes a position of the log, or {A_TIME}"
 
 
 def _read(value: Any) -> int | datetime:

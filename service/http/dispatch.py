@@ -20,7 +20,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.http.app_keys import EVENT_LOG
 from service.http.authentication import PRINCIPAL, authenticate_again
 from service.http.envelope import Answer
-from service.http.idempotency import TokenOf, idempotent_request
+from service.http.idempotency import SeededToken, idempotent_request
 from service.http.log_epoch import POSITION_HEADER
 from service.http.own_writes import remember_write
 from service.http.requests import if_match
@@ -38,11 +38,11 @@ async def dispatch(
     handler: Handler[Command, Result],
     command: Command,
     present: Callable[[Result], Answer[T]],
-    token_of: TokenOf | None = None,
+    token: SeededToken | None = None,
 ) -> Answer[T]:
     """Run a command as its caller, once for each Idempotency-Key.
 
-    ``token_of`` makes the token of an answer with a seed.
+    ``token`` is in the answer, and is not kept.
 
     :raises ServiceError: the handler's refusal, or one of this function
     """
@@ -52,7 +52,7 @@ async def dispatch(
 
     def receipt(result: Result) -> Receipt:
         assert idempotent is not None
-        return idempotent.receipt(present(result))
+        return idempotent.receipt(present(result), token)
 
     try:
         result, appended = await execute_for(
@@ -64,7 +64,7 @@ async def dispatch(
         )
     except AlreadyAnsweredError as error:
         assert idempotent is not None
-        return idempotent.replay(error.receipt, token_of)
+        return idempotent.replay(error.receipt, token)
     except UnavailableError:
         raise
     except ServiceError:
@@ -72,7 +72,7 @@ async def dispatch(
         kept = await log.receipt(idempotent.key) if idempotent else None
         if idempotent is None or kept is None:
             raise
-        return idempotent.replay(kept, token_of)
+        return idempotent.replay(kept, token)
     count_of("appended" if appended else "nothing to do").inc()
     answer = present(result)
     if appended and appended.position is not None:

@@ -29,8 +29,7 @@ T_co = TypeVar("T_co", covariant=True)
 class Answer(Generic[T_co]):
     """The answer of a route: the parts of the envelope, and headers.
 
-    ``body`` is set where the envelope is kept as bytes already. ``seed`` is what a
-    token in the data was made from: for a repeated request it is kept in its place.
+    ``body`` is set where the envelope is kept as bytes already.
     """
 
     message: str
@@ -39,7 +38,6 @@ class Answer(Generic[T_co]):
     etag: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
-    seed: bytes | None = None
 
 
 def to_json(value: Any) -> bytes:

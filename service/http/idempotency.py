@@ -6,7 +6,9 @@ Only successes are kept: a refusal changed nothing, so it is decided anew.
 import hashlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
+from secrets import token_bytes
 from typing import Any, Final
 
 import orjson
@@ -18,14 +20,33 @@ from service.http.app_keys import KEY_RING
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer, render
 from service.http.log_epoch import POSITION_HEADER
-from service.http.operation import KEY_HEADER, OPERATION
+from service.http.operation import KEY_HEADER, NO_KEY_TAKEN, OPERATION
 from service.http.preferences import STRICT, prefers_strict
 from service.http.telemetry import count_of
 
-TokenOf = Callable[[bytes], str]
-"""Make a token from its seed, for the request's key alone."""
-
 _KEY: Final = re.compile(r"[ -~]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class SeededToken:
+    """A new token, for the field ``token`` of an answer that is kept without it.
+
+    The seed is kept in its place: from this and the request's Idempotency-Key, of which
+    only a hash is kept, ``make`` makes the token again for a repeated request.
+    """
+
+    request: web.Request
+    make: Callable[[bytes], str]
+    seed: bytes = field(default_factory=partial(token_bytes, 32))
+
+    @property
+    def text(self) -> str:
+        return self.made_from(self.seed)
+
+    def made_from(self, seed: bytes) -> str:
+        key = self.request.headers.get(KEY_HEADER, "")
+        given = key.encode("utf-8", "surrogatepass")
+        return self.make(self.request.app[KEY_RING].token_entropy(seed, given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +56,20 @@ class IdempotentRequest:
     key: bytes
     fingerprint: bytes
 
-    def receipt(self, answer: Answer[Any]) -> Receipt:
+    def receipt(self, answer: Answer[Any], token: SeededToken | None) -> Receipt:
         headers = dict(answer.headers)
         if answer.etag is not None:
             headers["ETag"] = f'"{answer.etag}"'
         kept = {"status": answer.status, "headers": headers}
-        if answer.seed is not None:
-            without = {k: v for k, v in answer.data.items() if k != "token"}
-            kept["seed"] = answer.seed.hex()
-            answer = replace(answer, data=without)
+        if token is not None:
+            kept["seed"] = token.seed.hex()
+            answer = replace(answer, data={**answer.data, "token": None})
         kept["body"] = render(answer).decode()
         return Receipt(
             key=self.key, request=self.fingerprint, answer=orjson.dumps(kept)
         )
 
-    def replay(self, receipt: Receipt, token_of: TokenOf | None = None) -> Answer[Any]:
+    def replay(self, receipt: Receipt, token: SeededToken | None) -> Answer[Any]:
         """Return the answer that was kept, with its token made again.
 
         :raises InvalidRequestError: the key was used for another request
@@ -61,9 +81,9 @@ class IdempotentRequest:
             )
         kept = orjson.loads(receipt.answer)
         body: bytes = kept["body"].encode()
-        if token_of is not None:
+        if token is not None:
             envelope = orjson.loads(body)
-            envelope["data"]["token"] = token_of(bytes.fromhex(kept["seed"]))
+            envelope["data"]["token"] = token.made_from(bytes.fromhex(kept["seed"]))
             body = orjson.dumps(envelope)
         headers = {**kept["headers"], "Idempotent-Replayed": "true"}
         if receipt.position is not None:
@@ -90,7 +110,7 @@ async def idempotent_request(request: web.Request) -> IdempotentRequest | None:
         return None
     if not request[OPERATION].idempotent_key:
         raise MalformedRequestError(
-            "this operation takes no Idempotency-Key, for its answer is never stored",
+            NO_KEY_TAKEN,
             problems=[Problem(KEY_HEADER, "not supported here")],
         )
     if not _KEY.fullmatch(key):
@@ -103,12 +123,6 @@ async def idempotent_request(request: web.Request) -> IdempotentRequest | None:
         key=hashlib.sha256(orjson.dumps(scope)).digest(),
         fingerprint=await _fingerprint(request),
     )
-
-
-def bytes_of_seed(request: web.Request, seed: bytes) -> bytes:
-    """Return 32 bytes that can be computed again with the request's key only."""
-    key = request.headers.get(KEY_HEADER, "").encode("utf-8", "surrogatepass")
-    return request.app[KEY_RING].of_seed(seed, key)
 
 
 async def _fingerprint(request: web.Request) -> bytes:

@@ -64,6 +64,8 @@ async def _measure(waited_s: Callable[[], float]) -> None:
         await asyncio.sleep(INTERVAL_S)
         delay_s = max(clock() - due, 0.0)
         DELAY.observe(delay_s)
+        # What it waited before the timer was due counts, too: of a hold on a busy
+        # machine, up to 100 ms are left out.
         held_s = delay_s - (waited_s() - waited_before)
         if held_s > LOGGED_DELAY_S and due - warned > LOG_INTERVAL_S:
             warned = due

@@ -28,6 +28,7 @@ from service.http.requests import parse_path, parse_query, path_parameter
 
 EVENT_STREAM = "text/event-stream"
 KEY_HEADER: Final = "Idempotency-Key"
+NO_KEY_TAKEN: Final = "this operation takes no Idempotency-Key"
 
 RouteFunction = Callable[..., Awaitable[Answer[Any] | web.StreamResponse]]
 Function = TypeVar("Function", bound=RouteFunction)
@@ -59,7 +60,6 @@ class Operation:
     documented: bool = True
     # The limit for each user; None is unlimited.
     rate_limit: RateLimit | None = None
-    # Takes Idempotency-Key.
     idempotent_key: bool = False
     if_match: bool = False
     min_position: bool = False
@@ -112,11 +112,7 @@ class Operation:
         if not self.if_match and hdrs.IF_MATCH in given:
             _refuse(hdrs.IF_MATCH, "this operation takes no If-Match")
         if not self.idempotent_key and self.method != "GET" and KEY_HEADER in given:
-            _refuse(
-                KEY_HEADER,
-                "this operation takes no Idempotency-Key, for its answer is never "
-                "stored",
-            )
+            _refuse(KEY_HEADER, NO_KEY_TAKEN)
 
 
 def _refuse(header: str, message: str) -> NoReturn:

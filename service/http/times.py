@@ -6,12 +6,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator, WithJsonSchema
 
-TIME_FORM: Final = "takes an ISO 8601 time, such as 2026-03-01T12:00:00Z"
+A_TIME: Final = "an ISO 8601 time, such as 2026-03-01T12:00:00Z"
+TIME_FORM: Final = f"takes {A_TIME}"
 DAY_FORM: Final = "takes an ISO 8601 date, such as 2026-03-01"
 
 # RFC 3339, which nearly every client sends.
 _COMMON = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII
+    r"\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII
 )
 # Calendar, week and ordinal dates, each in the extended or the basic format.
 _DATE = (

@@ -109,8 +109,8 @@ class KeyRing:
         """
         return self._mac("fingerprint", b"request", *parts)
 
-    def of_seed(self, seed: bytes, idempotency_key: bytes) -> bytes:
-        """Return 32 bytes that take a seed, a client's key and this key ring."""
+    def token_entropy(self, seed: bytes, idempotency_key: bytes) -> bytes:
+        """Return the keyed hash, of 32 bytes, of a seed and an Idempotency-Key."""
         return self._mac("fingerprint", b"seed", seed, idempotency_key)
 
     def request_state_mac(self, *parts: bytes) -> bytes:

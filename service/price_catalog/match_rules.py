@@ -97,7 +97,7 @@ class MatchRules(LoggedAggregate):
                 f"{self.provider} from {self.effective_from}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "MatchRules") -> None:
             start, provider = self.effective_from, self.provider
             if self.rules is not None:
                 edition = (*aggregate.rules.get(provider, ()), [start, self.rules])

@@ -1,6 +1,5 @@
 """A secret: which versions of its value there are, and where they are sealed."""
 
-from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -54,7 +53,7 @@ class Secret(LoggedAggregate):
                 f"as version {self.version}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Secret") -> None:
             aggregate.is_deleted = False
             aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
 
@@ -75,7 +74,7 @@ class Secret(LoggedAggregate):
                 f"version {self.version}, before version {self.version - 1}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Secret") -> None:
             aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
 
     class Restored(LoggedAggregate.Event):
@@ -97,7 +96,7 @@ class Secret(LoggedAggregate):
                 f"before version {self.version - 1}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Secret") -> None:
             aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
 
     class Revealed(LoggedAggregate.Event):
@@ -134,7 +133,7 @@ class Secret(LoggedAggregate):
                 f"versions {versions}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Secret") -> None:
             aggregate.kept = {
                 version: sealed_id
                 for version, sealed_id in aggregate.kept.items()
@@ -153,7 +152,7 @@ class Secret(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"deleted the secret {self.subject(named)} and destroyed its values"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Secret") -> None:
             aggregate.is_deleted = True
             aggregate.kept = {}
 

@@ -140,7 +140,7 @@ class ChatSession(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"recorded in session {self.subject(named)} {turn_text(self)}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ChatSession") -> None:
             aggregate.turns += 1
             aggregate.turn_keys += turn_keys.entry(self.turn_id, self.spans)
 
@@ -157,7 +157,7 @@ class ChatSession(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"amended in session {self.subject(named)} {turn_text(self)}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ChatSession") -> None:
             aggregate.turn_keys = turn_keys.replaced(
                 aggregate.turn_keys, self.turn_id, self.spans
             )
@@ -227,7 +227,7 @@ class ChatSession(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"ended the session {self.subject(named)} at {self.ended_at}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ChatSession") -> None:
             aggregate.ended_at = self.ended_at
 
     TOPIC = "session"

@@ -1,7 +1,6 @@
 """The tool rules of one agent."""
 
 from collections.abc import Mapping
-from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -60,7 +59,7 @@ class ToolRules(LoggedAggregate):
             ]
             return f"replaced tool rules of agent {agent}: {listed(rules, '; ')}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ToolRules") -> None:
             replaced = {**aggregate.rules, **self.rules}
             aggregate.rules = {
                 each: stances for each, stances in replaced.items() if stances
@@ -78,7 +77,7 @@ class ToolRules(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"removed all tool rules of agent {named(self.agent_id)}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ToolRules") -> None:
             aggregate.rules = {}
 
     TOPIC = "tool_rules"

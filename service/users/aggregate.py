@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -197,7 +196,7 @@ class Token(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"revoked the token {self.subject(named)}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Token") -> None:
             aggregate.is_revoked = True
 
     TOPIC = "token"

@@ -1,6 +1,5 @@
 """The commands on a user's tokens over HTTP."""
 
-from secrets import token_bytes
 from typing import Annotated
 from uuid import UUID
 
@@ -10,7 +9,7 @@ from pydantic import Field
 from service.http.app_keys import KEY_RING
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
-from service.http.idempotency import bytes_of_seed
+from service.http.idempotency import SeededToken
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel
 from service.http.times import Timestamp
@@ -55,24 +54,18 @@ async def post_user_token(
     a repeated request with the same Idempotency-Key. A user has at most 100 valid
     tokens.
     """
-
-    def token_of(seed: bytes) -> str:
-        return new_token(of=bytes_of_seed(request, seed))
-
-    seed = token_bytes(32)
-    token = token_of(seed)
-    identifier = token_id(request.app[KEY_RING].token_hash(token))
+    token = SeededToken(request, new_token)
+    identifier = token_id(request.app[KEY_RING].token_hash(token.text))
 
     def present(issued: Token) -> Answer[IssuedToken]:
         return Answer(
             status=201,
-            message="token issued; it is shown only this once",
-            data=IssuedToken(**token_resource(issued), token=token),
+            message="token issued; keep it, the service has only its hash",
+            data=IssuedToken(**token_resource(issued), token=token.text),
             headers={
                 "Cache-Control": "no-store",
                 "Location": f"/api/users/{user_id}/tokens/{issued.id}",
             },
-            seed=seed,
         )
 
     return await dispatch(
@@ -85,7 +78,7 @@ async def post_user_token(
             expires_at=body.expires_at,
         ),
         present,
-        token_of,
+        token,
     )
 
 

@@ -17,9 +17,9 @@ ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 _BODY: Final = re.compile(rf"[0-9A-Za-z]{{{RANDOM_CHARACTERS + CHECKSUM_CHARACTERS}}}")
 
 
-def new_token(prefix: str = PREFIX, *, of: bytes | None = None) -> str:
-    """Return a fresh token, or the one of 32 bytes; 178 bits of it are random."""
-    number = int.from_bytes(secrets.token_bytes(32) if of is None else of)
+def new_token(entropy: bytes | None = None, *, prefix: str = PREFIX) -> str:
+    """Return a token made of 32 bytes, by default random ones; it keeps 178 bits."""
+    number = int.from_bytes(secrets.token_bytes(32) if entropy is None else entropy)
     random = _digits(number, RANDOM_CHARACTERS)
     return prefix + random + _checksum(random)
 

@@ -32,9 +32,8 @@ class Fields(dict[str, Any]):
 
 
 class Listing(NamedTuple):
-    """What was asked last, how many pages of it, and since when."""
+    """How many pages of a list were asked for, and since when."""
 
-    what: str | None
     pages: int
     since: float
 
@@ -56,7 +55,7 @@ class PlainCaller(Caller):
         super().__init__(http, base_url, token, options, LogMemory())
         self._before = before
         self.last: Response | None = None
-        self._listing = Listing(None, 0, 0.0)
+        self._listings: dict[str, Listing] = {}
 
     def model(self, operation: Operation, kind: Any, **given: Any) -> Any:  # noqa: ARG002 # as the base takes it
         return Fields(self.data(operation, **given))
@@ -76,11 +75,11 @@ class PlainCaller(Caller):
             self._before(call)
         if stream:
             return super().send(call, stream=True)
-        path, page, since = self._listing
-        if path != call.what:
-            path, page, since = call.what, 0, time.monotonic()
-        self._listing = Listing(path, page + 1, since)
-        what = f"{path}, page {page + 1}" if page else path
+        page, since = 0, time.monotonic()
+        if "after" in call.query:
+            page, since = self._listings.get(call.what, (page, since))
+        self._listings[call.what] = Listing(page + 1, since)
+        what = f"{call.what}, page {page + 1}" if page else call.what
         with showing_wait(what, since=since):
             return super().send(call)
 

@@ -40,7 +40,7 @@ NAMED: Final[Mapping[str, str]] = {
 _PARAMETER: Final = re.compile(r"^:param (\w+): ((?:.|\n )+)", re.MULTILINE)
 _QUOTED: Final = re.compile(r"(`+)([^`]+)\1")
 # A sentence's first word keeps its case if it is a name such as ISO or X-Request-Id.
-_FIRST_WORD: Final = re.compile(r"[A-Z](?=[a-z]*\b(?!-))")
+_FIRST_WORD: Final = re.compile(r"\A[A-Z](?=[a-z]*\b(?!-))")
 
 
 class HelpTexts(NamedTuple):

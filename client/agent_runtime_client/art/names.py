@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any, Final
@@ -12,7 +13,11 @@ from agent_runtime_client.art.errors import UsageError
 from agent_runtime_client.art.help_texts import NAMED
 from agent_runtime_client.art.suggestions import did_you_mean
 from agent_runtime_client.art.things import resource_of
-from agent_runtime_client.errors import ForbiddenError, NotFoundError
+from agent_runtime_client.errors import (
+    AgentRuntimeError,
+    ForbiddenError,
+    NotFoundError,
+)
 
 # A larger page isn't answered.
 PAGE: Final = 100
@@ -38,7 +43,7 @@ def id_of(caller: Any, thing: str, given: str) -> str:
     return ids_of(caller, thing, [given])[given]
 
 
-def ids_of(caller: Any, thing: str, given: Iterable[str]) -> dict[str, str]:
+def ids_of(caller: Any, thing: str, given: Collection[str]) -> dict[str, str]:
     """Return the ids of what was given by name; what may be an id is one.
 
     :raises NotFoundError: nothing has the name
@@ -92,21 +97,26 @@ def unique_names(caller: Any, thing: str, ids: Collection[str]) -> dict[str, str
 def names_of(
     caller: Any, ids: Collection[str], thing: str = "connectors"
 ) -> dict[str, str]:
-    """Return names by id, without those that the caller can't see."""
+    """Return names by id, as far as the caller can see them.
+
+    Nothing depends on them, and the answer that they stand beside may be of a command
+    that has succeeded: an error leaves ids without names.
+    """
     resource = resource_of(thing)(caller)
-    if len(ids) > ASKED_ONE_BY_ONE_MAX:
-        everything = resource.list(limit=PAGE)
-        return {
-            each["id"]: output.cell(each["name"])
-            for each in everything
-            if each["id"] in ids
-        }
-    names = {}
-    for each in sorted(ids):
-        try:
-            names[each] = output.cell(resource.get(each)["name"])
-        except (ForbiddenError, NotFoundError):
-            continue
+    names: dict[str, str] = {}
+    try:
+        if len(ids) > ASKED_ONE_BY_ONE_MAX:
+            everything = resource.list(limit=PAGE)
+            return {
+                each["id"]: output.cell(each["name"])
+                for each in everything
+                if each["id"] in ids
+            }
+        for each in sorted(ids):
+            with suppress(ForbiddenError, NotFoundError):
+                names[each] = output.cell(resource.get(each)["name"])
+    except AgentRuntimeError:
+        pass
     return names
 
 
@@ -123,8 +133,8 @@ def with_names(caller: Any, data: Any) -> Any:
 
 def _rows_with_names(caller: Any, rows: Iterable[Any]) -> Iterator[Any]:
     known: dict[str, str] = {}
-    rows = iter(rows)
-    while some := list(islice(rows, PAGE)):
+    left = iter(rows)
+    while some := list(islice(left, PAGE)):
         for field, (_, thing) in COLUMNS.items():
             values = [row.get(field) for row in some if isinstance(row, Mapping)]
             new = {each for each in values if each} - known.keys()

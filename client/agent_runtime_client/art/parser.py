@@ -52,7 +52,7 @@ class Parser(argparse.ArgumentParser):
         common = Parser(add_help=False)
         add_common(common, lambda _: None)
         hint = _meant(flag, common._option_string_actions)
-        self.error(f"{flag} belongs behind the verb: not every command has it{hint}")
+        self.error(f"{flag} belongs behind the verb{hint}")
 
     def error(self, message: str) -> NoReturn:
         # The usage is longer than most screens are high.

@@ -109,6 +109,8 @@ def _pull(options: argparse.Namespace) -> None:
         if options.names:
             names = unique_names(caller, "connectors", ids)
             agent = unique_names(caller, "agents", {agent_id}).get(agent_id, agent_id)
+            for each in sorted({*ids, agent_id} - names.keys() - {agent_id}):
+                note(f"{each} has no name of its own here, so the file has its id")
         else:
             names = names_of(caller, ids)
     sys.stdout.write(rules_text(rules, names, agent=agent))

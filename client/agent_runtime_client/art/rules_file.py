@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from shlex import quote
 from typing import Any, Final, NamedTuple
 
 from agent_runtime_client.art.errors import UsageError
@@ -124,7 +125,7 @@ def read_rules(name: str) -> RulesFile:
         if len(rules) == before:
             raise UsageError(
                 f"{name}: {connector} has no patterns; to remove all of its rules run "
-                f"art rules remove-connector '{agent}' '{connector}'"
+                f"art rules remove-connector {quote(agent)} {quote(connector)}"
             )
     digest = hashlib.sha256(content).hexdigest()
     return RulesFile(agent, rules, digest)
@@ -148,7 +149,7 @@ def _parsed(content: bytes, name: str) -> Any:
         yaml: Any = import_module("yaml")
     except ModuleNotFoundError:
         try:
-            return json.loads(content)
+            return json.loads(content, object_pairs_hook=_each_once(name))
         except ValueError:
             raise UsageError(
                 "to read YAML, install agent-runtime-client[yaml]; JSON needs nothing"
@@ -158,6 +159,18 @@ def _parsed(content: bytes, name: str) -> Any:
         return yaml.safe_load(content)
     except yaml.YAMLError as error:
         raise UsageError(f"{name}: {error}") from None
+
+
+def _each_once(name: str) -> Callable[[list[tuple[str, Any]]], dict[str, Any]]:
+    def made_of(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for key, value in members:
+            if key in made:
+                raise UsageError(f"{name}: {key} is there twice")
+            made[key] = value
+        return made
+
+    return made_of
 
 
 def _refuse_repeated(node: Any, name: str, depth: int = 3) -> None:

@@ -109,7 +109,7 @@ class ToolCall(LoggedAggregate):
                 f"{self.duration_ms} ms"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ToolCall") -> None:
             aggregate.outcome = self.outcome
 
     class Continued(LoggedAggregate.Event):
@@ -127,7 +127,7 @@ class ToolCall(LoggedAggregate):
         def sentence(self, named: Named) -> str:
             return f"continued the approved call {self.subject(named)}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ToolCall") -> None:
             aggregate.is_continued = True
 
     TOPIC = "tool_call"

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -95,7 +95,7 @@ class ToolDefinitions(LoggedAggregate):
             ]
             return f"observed tools of connector {connector}: {'; '.join(parts)}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ToolDefinitions") -> None:
             differing = {
                 tool: StoredDefinition(digest=digest, document=self.documents[tool])
                 for tool, digest in self.digests.items()
@@ -140,7 +140,7 @@ class ToolDefinitions(LoggedAggregate):
                 f"{named(self.connector_id)}: {tools}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "ToolDefinitions") -> None:
             aggregate.take(self.digests)
 
     TOPIC = "tool_definitions"

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
@@ -111,7 +110,7 @@ class AgentTokens(LoggedAggregate):
                 f"{self.label!r}{until}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "AgentTokens") -> None:
             kept = {
                 each: old
                 for each, old in aggregate.kept.items()
@@ -142,7 +141,7 @@ class AgentTokens(LoggedAggregate):
                 f"{named(self.agent_id)}"
             )
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "AgentTokens") -> None:
             aggregate.kept = {
                 each: kept
                 for each, kept in aggregate.kept.items()

@@ -22,7 +22,7 @@ class AgentTokenResource(TypedDict):
 
 
 class IssuedAgentToken(AgentTokenResource):
-    """A new token; it is shown only this once."""
+    """A new token; the service has only its hash."""
 
     token: SecretText
 

@@ -1,6 +1,6 @@
 """The tokens of agents over HTTP."""
 
-from secrets import token_bytes
+from functools import partial
 from typing import Annotated
 from uuid import UUID
 
@@ -25,7 +25,7 @@ from service.gateway.tokens.resource import (
 from service.http.app_keys import KEY_RING
 from service.http.dispatch import dispatch, execute_for
 from service.http.envelope import Answer
-from service.http.idempotency import bytes_of_seed
+from service.http.idempotency import SeededToken
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel
 from service.http.times import Timestamp
@@ -84,26 +84,20 @@ async def post_agent_token(
     themselves. The answer contains the token, which is shown again only to a repeated
     request with the same Idempotency-Key. An agent has at most 100 valid tokens.
     """
-
-    def token_of(seed: bytes) -> str:
-        return new_token(AGENT_PREFIX, of=bytes_of_seed(request, seed))
-
-    seed = token_bytes(32)
-    token = token_of(seed)
-    identifier = id_of_token(request.app[KEY_RING].token_hash(token))
+    token = SeededToken(request, partial(new_token, prefix=AGENT_PREFIX))
+    identifier = id_of_token(request.app[KEY_RING].token_hash(token.text))
 
     def present(issued: AgentToken) -> Answer[IssuedAgentToken]:
         return Answer(
             status=201,
-            message="token issued; it is shown only this once",
+            message="token issued; keep it, the service has only its hash",
             data=IssuedAgentToken(
-                **agent_token_resource(issued, agent_id), token=token
+                **agent_token_resource(issued, agent_id), token=token.text
             ),
             headers={
                 "Cache-Control": "no-store",
                 "Location": f"/api/mcp/agents/{agent_id}/tokens/{issued.token_id}",
             },
-            seed=seed,
         )
 
     return await dispatch(
@@ -117,7 +111,7 @@ async def post_agent_token(
             expires_at=body.expires_at,
         ),
         present,
-        token_of,
+        token,
     )
 
 

@@ -23,7 +23,7 @@ QUERY: Final = {
     "connector_id": "Limits the list to this connector.",
     "decision": "Calls that were admitted, or those that were refused.",
     "dry_run": "Report the changes without making them.",
-    "end_time": "Only what started before this time.",
+    "end_time": "Nothing that started later, or at this time.",
     "from_day": "The first day; by default 29 days before the last.",
     "group_by": "What to sum up by, `day` by default; at most one of `hour`, `day`, "
     "`week` and `month`.",

@@ -112,9 +112,11 @@ def test_the_first_calls_are_allowed_denied_and_asked(demo: DemoService) -> None
     }
     (asked,) = until_blocking(pending)
     assert asked["tool"] == "create_issue"
-    sessions = call("GET", "/api/observability/session/list?limit=1")["sessions"]
-    assert {each["session_id"] for each in calls} == {sessions[0]["session_id"]}
-    assert sessions[0]["cost_summary"]["total"]["cost"] > 0
+    (session_id,) = {each["session_id"] for each in calls}
+    costs = f"/api/observability/session/list?session_id_prefix={session_id}"
+    until_blocking(
+        lambda: call("GET", costs)["sessions"][0]["cost_summary"]["total"]["cost"]
+    )
 
     path = f"/api/mcp/agents/{asked['agent_id']}/approvals/{asked['id']}/approve"
     call("POST", path, {"reason": None})

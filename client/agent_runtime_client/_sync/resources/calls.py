@@ -63,7 +63,7 @@ class CallsResource:
         :param session_id: Limits the list to this session.
         :param trace_id: Limits the list to this trace.
         :param start_time: Only what happened at or after this time.
-        :param end_time: Only what started before this time.
+        :param end_time: Nothing that started later, or at this time.
         """
         return Pages(
             self._caller,

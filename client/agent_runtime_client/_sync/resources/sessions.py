@@ -191,7 +191,7 @@ class SessionsResource:
         it.
 
         :param start_time: Only what happened at or after this time.
-        :param end_time: Only what started before this time.
+        :param end_time: Nothing that started later, or at this time.
         :param limit: Maximum number of items on the page.
         :param offset: Number of items to skip.
         :param after: `end_cursor` of the previous page.
