@@ -55,7 +55,7 @@ class Secret(LoggedAggregate):
 
         def apply(self, aggregate: "Secret") -> None:
             aggregate.is_deleted = False
-            aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
+            _take_value(aggregate, self.version, self.sealed_id, self.fingerprint)
 
     class Overwritten(LoggedAggregate.Event):
         """The secret has a new value.
@@ -75,7 +75,7 @@ class Secret(LoggedAggregate):
             )
 
         def apply(self, aggregate: "Secret") -> None:
-            aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
+            _take_value(aggregate, self.version, self.sealed_id, self.fingerprint)
 
     class Restored(LoggedAggregate.Event):
         """The value of an earlier version was restored, as a new version.
@@ -97,7 +97,7 @@ class Secret(LoggedAggregate):
             )
 
         def apply(self, aggregate: "Secret") -> None:
-            aggregate.take_value(self.version, self.sealed_id, self.fingerprint)
+            _take_value(aggregate, self.version, self.sealed_id, self.fingerprint)
 
     class Revealed(LoggedAggregate.Event):
         """A value of the secret is about to be sent to its owner.
@@ -225,7 +225,8 @@ class Secret(LoggedAggregate):
         """End the secret; its name can be used again."""
         self.trigger_event(self.Deleted, sealed_ids=list(self.kept.values()))
 
-    def take_value(self, version: int, sealed_id: str, fingerprint: str) -> None:
-        self.value_version = version
-        self.fingerprint = fingerprint
-        self.kept = {**self.kept, str(version): sealed_id}
+
+def _take_value(secret: Secret, version: int, sealed_id: str, fingerprint: str) -> None:
+    secret.value_version = version
+    secret.fingerprint = fingerprint
+    secret.kept = {**secret.kept, str(version): sealed_id}

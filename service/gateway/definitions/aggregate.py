@@ -108,7 +108,7 @@ class ToolDefinitions(LoggedAggregate):
                 **_without(aggregate.unacceptable, [*self.gone, *self.digests]),
                 **self.unacceptable,
             }
-            aggregate.take(self.accepted)
+            _accept(aggregate, self.accepted)
             first_seen = {
                 tool: digest
                 for tool, digest in self.digests.items()
@@ -141,7 +141,7 @@ class ToolDefinitions(LoggedAggregate):
             )
 
         def apply(self, aggregate: "ToolDefinitions") -> None:
-            aggregate.take(self.digests)
+            _accept(aggregate, self.digests)
 
     TOPIC = "tool_definitions"
     class_version = 2
@@ -238,13 +238,14 @@ class ToolDefinitions(LoggedAggregate):
         )
         return True
 
-    def take(self, tools: Collection[str]) -> None:
-        # What is gone and was accepted stays accepted: it may come back unchanged.
-        self.accepted = {
-            **self.accepted,
-            **{tool: self.observed[tool] for tool in tools},
-        }
-        self.first_seen = _without(self.first_seen, tools)
+
+def _accept(definitions: ToolDefinitions, tools: Collection[str]) -> None:
+    # What is gone and was accepted stays accepted: it may come back unchanged.
+    definitions.accepted = {
+        **definitions.accepted,
+        **{tool: definitions.observed[tool] for tool in tools},
+    }
+    definitions.first_seen = _without(definitions.first_seen, tools)
 
 
 def _without(mapping: Mapping[str, Value], keys: Collection[str]) -> dict[str, Value]:

@@ -1,7 +1,5 @@
 """The tour of the demo, at a terminal and without one."""
 
-import os
-import pty
 import re
 import socket
 import subprocess
@@ -12,6 +10,7 @@ import pytest
 from service.cli.main import main
 from service.cli.running import EXIT_FAILED
 from tests.support.demo_service import DemoService, demo_service
+from tests.support.terminal import open_terminal
 from tests.support.waiting import until_blocking
 
 COST = re.compile(r"cost +(0\.\d+) USD for 3650 tokens of gpt-5-mini")
@@ -50,27 +49,21 @@ def test_the_tour_shows_each_decision_with_its_reason_and_the_cost(
 
 def at_terminal(demo: DemoService, *, answer: str) -> str:
     """Make the tour at a terminal, answer its question, and return what it showed."""
-    ours, terminal = pty.openpty()
-    shown = demo.folder / "shown"
     with (
-        shown.open("wb") as screen,
+        open_terminal() as terminal,
         subprocess.Popen(
             ["agent-runtime", "tour"],
-            stdin=terminal,
-            stdout=screen,
-            stderr=subprocess.STDOUT,
+            stdin=terminal.device,
+            stdout=terminal.device,
+            stderr=terminal.device,
             cwd=demo.folder,
             env=demo.environment,
         ) as process,
     ):
-        os.close(terminal)
-        until_blocking(
-            lambda: "[Y/n]" in shown.read_text() or process.poll() is not None
-        )
-        os.write(ours, answer.encode() + b"\n")
-        assert process.wait(60) == 0, shown.read_text()
-    os.close(ours)
-    return shown.read_text()
+        until_blocking(lambda: "[Y/n]" in terminal.shown or process.poll() is not None)
+        terminal.type(f"{answer}\n")
+        assert process.wait(60) == 0, terminal.shown
+    return terminal.shown
 
 
 @pytest.mark.usefixtures("logging_as_it_was")

@@ -3,12 +3,12 @@
 import asyncio
 import json
 import os
-import pty
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.support.project import ROOT
+from tests.support.terminal import open_terminal
 
 
 class Run(NamedTuple):
@@ -52,22 +52,18 @@ class Art:
 
     async def on_a_terminal(self, *arguments: object, typed: str) -> Run:
         """Run it with a terminal for input and messages, where somebody types."""
-        ours, terminal = pty.openpty()
-        process = await asyncio.create_subprocess_exec(
-            *_command(arguments),
-            env=self._environment,
-            stdin=terminal,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=terminal,
-        )
-        os.write(ours, typed.encode())
-        out, _ = await process.communicate()
-        os.set_blocking(ours, False)
-        os.close(terminal)
-        shown = os.read(ours, 65536).decode()
-        os.close(ours)
+        with open_terminal() as terminal:
+            process = await asyncio.create_subprocess_exec(
+                *_command(arguments),
+                env=self._environment,
+                stdin=terminal.device,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=terminal.device,
+            )
+            terminal.type(typed)
+            out, _ = await process.communicate()
         assert process.returncode is not None
-        return Run(process.returncode, out.decode(), shown)
+        return Run(process.returncode, out.decode(), terminal.shown)
 
 
 def _command(arguments: tuple[object, ...]) -> list[str]:

@@ -150,6 +150,7 @@ async def test_names_that_are_not_unique_are_pulled_as_ids(
     same = await art("rules", "plan", file, "--exit-code")
 
     assert f'agent: "{agent}"\nconnectors:\n  {mail}:\n' in pulled.out
+    assert f"{mail} has no name of its own" in pulled.err
     assert same.code == 0, same.err
 
 

@@ -1,8 +1,5 @@
 """What a person, and what a program, sees of a start with demo data."""
 
-import io
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -13,10 +10,14 @@ import orjson
 import pytest
 
 from tests.support.harness.service import own_environment
+from tests.support.terminal import open_terminal
+from tests.support.waiting import until_blocking
 
 READY = re.compile(r"agent-runtime ready at (http://[^,\s]+)")
 TEXT_LINE = re.compile(r"\d\d:\d\d:\d\d (INFO|WARNING) +\S.*")
 STOP_S = 60
+# Where processes get little of the processor, they need minutes to start.
+LOADED_S = 500.0
 
 pytestmark = [pytest.mark.thorough, pytest.mark.timeout(600)]
 
@@ -31,30 +32,30 @@ def command(tmp_path: Path, database_url: str) -> list[str]:
 def test_a_person_at_a_terminal_sees_a_few_readable_lines(
     database_url: str, tmp_path: Path
 ) -> None:
-    terminal, end_of_process = pty.openpty()
     with (
-        open(terminal, "rb", buffering=0) as screen,  # noqa: PTH123
+        open_terminal() as terminal,
         subprocess.Popen(
             command(tmp_path, database_url),
             stdin=subprocess.DEVNULL,
-            stdout=end_of_process,
-            stderr=end_of_process,
+            stdout=terminal.device,
+            stderr=terminal.device,
             env=own_environment({"NO_COLOR": "1"}),
         ) as process,
     ):
-        os.close(end_of_process)
         try:
-            shown = read_until(screen, "/docs")
-            ready = READY.search(shown)
-            assert ready, shown
+            until_blocking(
+                lambda: "/docs" in terminal.shown or process.poll() is not None,
+                timeout_s=LOADED_S,
+            )
+            ready = READY.search(terminal.shown)
+            assert ready, terminal.shown
             urlopen(f"{ready[1]}/livez").close()  # noqa: S310
             process.terminate()
-            shown += read_until(screen, None)
-            assert process.wait(STOP_S) == 0, shown
+            assert process.wait(STOP_S) == 0, terminal.shown
         finally:
             process.kill()
 
-    before, after = shown.replace("\r\n", "\n").split("agent-runtime ready at", 1)
+    before, after = terminal.shown.split("agent-runtime ready at", 1)
     lines = before.splitlines()
     assert all(TEXT_LINE.fullmatch(line) for line in lines), before
     # The start is short and says how far the demo is, but not each request.
@@ -62,20 +63,6 @@ def test_a_person_at_a_terminal_sees_a_few_readable_lines(
     assert len(lines) < 25
     assert "/api/" not in before
     assert re.search(r"INFO +GET /livez 200 \d+\.\d ms\n", after)
-
-
-def read_until(screen: io.FileIO, words: str | None) -> str:
-    """Read what a terminal shows up to some words, or to the process's end."""
-    shown = b""
-    while words is None or words not in shown.decode():
-        try:
-            part = screen.read(65536)
-        except OSError:  # Linux's way to say that nobody writes any more
-            break
-        if not part:
-            break
-        shown += part
-    return shown.decode()
 
 
 def test_a_program_reads_json_lines_without_the_requests_of_the_demo(
