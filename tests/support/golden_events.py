@@ -1,4 +1,4 @@
-"""One stored example of every event version that is read.
+"""One stored example of every event version that is read, and aggregates' attributes.
 
 ``python -m tests.support.golden_events`` adds those that are missing; it never changes
 one that is there.
@@ -22,6 +22,8 @@ from service.event_log.mapper import EventMapper
 from tests.support.project import ROOT
 
 FOLDER = ROOT / "tests/golden/events"
+# What a snapshot of each aggregate holds.
+AGGREGATES_FOLDER = ROOT / "tests/golden/aggregates"
 HOW = "run: python -m tests.support.golden_events"
 ID = UUID("6f1c2a34-5b7d-4e8f-9a0b-1c2d3e4f5a6b")
 AT = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
@@ -143,14 +145,42 @@ def golden(kind: EventType) -> dict[str, Any]:
     }
 
 
+def new_aggregate(aggregate: type[LoggedAggregate]) -> LoggedAggregate:
+    """Return an aggregate after the example of its first event."""
+    birth = next(
+        kind.example()
+        for kind in every_event_type()
+        if kind.aggregate is aggregate
+        and issubclass(kind.event, LoggedAggregate.Created)
+    )
+    born: LoggedAggregate = birth.mutate(None)
+    return born
+
+
+def attributes(aggregate: type[LoggedAggregate]) -> list[str]:
+    """Return the names of what a snapshot of an aggregate holds of its own."""
+    names = vars(new_aggregate(aggregate))
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def attributes_path(aggregate: type[LoggedAggregate]) -> Path:
+    name = f"{get_topic(aggregate)}.v{aggregate.class_version}.json"
+    return AGGREGATES_FOLDER / name
+
+
 def main() -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for kind in every_event_type():
-        path = kind.path(kind.version)
-        if not path.exists():
-            text = json.dumps(golden(kind), ensure_ascii=False, indent=2)
-            path.write_text(text + "\n", encoding="utf-8")
-            print(path.name)  # noqa: T201
+        _add(kind.path(kind.version), golden(kind))
+    for aggregate in AGGREGATES:
+        _add(attributes_path(aggregate), attributes(aggregate))
+
+
+def _add(path: Path, content: Any) -> None:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(content, ensure_ascii=False, indent=2)
+        path.write_text(text + "\n", encoding="utf-8")
+        print(path.name)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from service.http.app_keys import EVENT_LOG
 from service.http.operation import Operation
 from tests.support.callers import Caller, Reply
 from tests.support.gateway.observing import observe
+from tests.support.openapi.kept import check_kept
 
 OPERATIONS = {operation.name: operation for operation in operations()}
 REQUEST_ID = "example"
@@ -72,6 +73,7 @@ class Walk:
         assert reply.status < 300, (operation_name, reply.body)
         if operation.method != "GET" and "X-Event-Position" in reply.headers:
             self.position = reply.position
+        await check_kept(self.caller, operation, url, body, reply)
         self.replies.append((operation, reply))
         self._keep(operation_name, body, query, path, reply)
         return reply
@@ -204,7 +206,7 @@ async def _connect(walk: Walk, agent_id: str) -> str:
 
 
 async def _open_gateway(walk: Walk, agent_id: str, connector_id: str) -> str:
-    settings = {"slug": "tracker", "record_mode": "strict"}
+    settings = {"slug": "tracker", "record_mode": "strict", "protocol_revision": None}
     await walk.call("put_connector_gateway", settings, id=connector_id)
     searched = {"tools_listed_max": 40}
     await walk.call("put_agent_gateway", searched, agent_id=agent_id)

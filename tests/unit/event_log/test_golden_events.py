@@ -15,8 +15,11 @@ from tests.support.golden_events import (
     HOW,
     ID,
     EventType,
+    attributes,
+    attributes_path,
     every_event_type,
     golden,
+    new_aggregate,
     shape,
 )
 
@@ -25,6 +28,8 @@ FILES = sorted(FOLDER.glob("*.json"))
 
 
 def stored(path: Path) -> StoredEvent:
+    if not path.exists():
+        pytest.fail(f"{path.name} is missing; {HOW}, and commit it")
     kept = json.loads(path.read_text(encoding="utf-8"))
     return StoredEvent(ID, 1, kept["topic"], kept["state"].encode())
 
@@ -79,16 +84,24 @@ def test_a_snapshot_of_a_new_aggregate_is_the_aggregate(
     aggregate: type[LoggedAggregate],
 ) -> None:
     mapper = EventMapper(AGGREGATES)
-    birth = next(
-        kind.example()
-        for kind in KINDS
-        if kind.aggregate is aggregate
-        and issubclass(kind.event, LoggedAggregate.Created)
-    )
-    born = birth.mutate(None)
+    born = new_aggregate(aggregate)
 
     restored = mapper.to_domain_event(
         mapper.to_stored_event(Snapshot.take(born))
     ).mutate(None)
 
     assert vars(restored) == vars(born)
+
+
+@pytest.mark.parametrize("aggregate", AGGREGATES, ids=lambda each: each.__name__)
+def test_other_attributes_of_an_aggregate_take_a_new_version(
+    aggregate: type[LoggedAggregate],
+) -> None:
+    """Or an aggregate that is loaded from a snapshot wouldn't have them."""
+    path = attributes_path(aggregate)
+    assert path.exists(), f"{path.name} is missing; {HOW}, and commit it"
+
+    assert attributes(aggregate) == json.loads(path.read_text("utf-8")), (
+        f"give {aggregate.__name__} class_version = {aggregate.class_version + 1}, "
+        f"and {HOW} (a version that was never released: delete {path.name} and {HOW})"
+    )

@@ -12,8 +12,10 @@ from typing import Any
 import projections
 import service
 import service.capabilities
+from projections.catalog import PROJECTORS
 from projections.engine.projector import Projector
-from service.aggregate import LoggedAggregate
+from service.aggregate import LoggedAggregate, event_types
+from service.aggregates import AGGREGATES
 from service.app import operations
 from service.capabilities.catalog import CAPABILITIES
 from service.http.operation import Routes
@@ -103,6 +105,31 @@ def test_every_aggregate_projector_and_route_is_declared() -> None:
     assert aggregates == {each for one in CAPABILITIES for each in one.aggregates}
     assert projectors == {type(each) for one in CAPABILITIES for each in one.projectors}
     assert routes == {id(each) for one in CAPABILITIES for each in one.routes}
+
+
+# Shown by the audit trail, which reads every event, and changing no other row.
+READ_BY_THE_AUDIT_TRAIL_ALONE = {"secret.revealed", "tool_call.continued"}
+
+
+def test_a_projector_of_an_aggregate_reads_all_of_its_events() -> None:
+    """All: each raises the version, which rows have."""
+    pairs = [
+        (projector, {*types})
+        for projector in PROJECTORS
+        for types in (dict(event_types(each)) for each in AGGREGATES)
+        if any(
+            issubclass(event, LoggedAggregate.Created) and topic in projector.topics
+            for topic, event in types.items()
+        )
+    ]
+    assert pairs
+    for projector, topics in pairs:
+        missing = topics - {*projector.topics} - READ_BY_THE_AUDIT_TRAIL_ALONE
+        assert missing == set(), (
+            f"add {missing} to `events` of {type(projector).__name__} in "
+            f"{inspect.getfile(type(projector))}, and what they mean for its rows; "
+            "those that change no row, to READ_BY_THE_AUDIT_TRAIL_ALONE"
+        )
 
 
 def test_nothing_is_declared_twice() -> None:

@@ -1,6 +1,7 @@
 """Nothing that a reader would look for is undocumented."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -29,12 +30,17 @@ def test_every_setting_in_the_example_environment_exists() -> None:
 
 def row_of(operation: Operation) -> str:
     named = f"{operation.method} {operation.path}"
-    (row,) = [
+    return only_row(
         line
         for line in text("docs/api/operations.md").splitlines()
         if line.startswith(f"- `{named}`: ")
-    ]
-    return row
+    )
+
+
+def only_row(rows: Iterable[str]) -> str:
+    found = [*rows]
+    assert len(found) == 1, "run: make contract"
+    return found[0]
 
 
 @pytest.mark.parametrize(
@@ -97,16 +103,16 @@ def test_a_generated_page_is_current(page: Path) -> None:
 def test_every_command_is_in_the_reference(command: str) -> None:
     rows = text("docs/operations/commands.md").splitlines()
     start = f"- `agent-runtime {command}"
-    assert len([row for row in rows if re.match(rf"{re.escape(start)}[` ]", row)]) == 1
+    only_row(row for row in rows if re.match(rf"{re.escape(start)}[` ]", row))
 
 
 @pytest.mark.parametrize("name", Config.model_fields)
 def test_every_setting_is_in_the_reference(name: str) -> None:
-    (row,) = [
+    row = only_row(
         line
         for line in text("docs/operations/settings.md").splitlines()
         if line.startswith("- ") and f"`{variable_of(name)}`: " in line
-    ]
+    )
     option = "--" + name.replace("_", "-")
     assert (f"`{option}`" in row) == (name not in NO_OPTION)
     default = Config.model_fields[name].default

@@ -28,7 +28,8 @@ DOCUMENTS = documents(ROOT)
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=str)
 def test_documents_are_as_the_code_is(path: Path) -> None:
-    assert (ROOT / path).read_bytes() == DOCUMENTS[path], "make contract"
+    found = (ROOT / path).read_bytes() if (ROOT / path).exists() else b""
+    assert found == DOCUMENTS[path], f"{path} is outdated; run: make contract"
 
 
 def test_no_published_schema_is_broken() -> None:
