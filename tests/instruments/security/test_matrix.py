@@ -99,7 +99,9 @@ def in_order() -> list[Operation]:
 
 
 def test_every_operation_is_in_the_matrix() -> None:
-    assert {*MATRIX, *UNTOUCHED} == {*OPERATIONS}
+    assert {*MATRIX, *UNTOUCHED} == {*OPERATIONS}, (
+        "each operation needs a row in tests/instruments/security/matrix.py"
+    )
     streams = {n for n, each in OPERATIONS.items() if each.content_type == EVENT_STREAM}
     assert streams <= {*UNTOUCHED}
 

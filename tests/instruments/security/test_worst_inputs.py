@@ -72,7 +72,10 @@ def _make_series() -> None:
 
 def test_every_operation_has_its_worst_inputs() -> None:
     """An operation that is added needs its worst input, or a line in ``SIMPLE``."""
-    assert {*WORST} | SIMPLE == {*OPERATIONS}
+    assert {*WORST} | SIMPLE == {*OPERATIONS}, (
+        "each operation needs its worst input in WORST of "
+        "tests/instruments/security/worst_inputs.py, or a line in SIMPLE there"
+    )
     assert not {*WORST} & SIMPLE
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from service.app import operations
 from tests.support.console.browser.pages import PAGES
+from tests.support.project import ROOT
 from tests.unit.console.test_files import OWN, STATIC
 
 # The forms that replace a resource: what they leave out is cleared. By the path of the
@@ -36,6 +37,7 @@ FORMS = {
         "`/api/mcp/connectors/${connector.id}/credential`, { body",
     ),
 }
+DOCUMENT = (ROOT / "docs/console.md").read_text("utf-8")
 # Operations that take no Idempotency-Key, and aren't called by the console.
 NOT_IN_CONSOLE = {
     "/mcp/agents/{agent_id}",
@@ -56,11 +58,22 @@ def test_every_page_is_tried_in_the_browser() -> None:
     modules = set(re.findall(r'(?:module|one): "([^"]+)"', listed))
     files = {path.stem for path in (STATIC / "pages").glob("*.js")}
 
-    assert modules == files
+    assert modules == files, "PAGES of app/pages.js has other pages than pages/"
     assert modules == PAGES.keys() - ALSO, (
         "each page of app/pages.js needs an example in"
         " tests/support/console/browser/pages.py,"
-        " and a row in docs/console.md; then run make console-checks and make pictures"
+        " and a row in docs/console.md; then run make console-checks"
+    )
+
+
+def test_every_page_is_documented() -> None:
+    listed = (STATIC / "app/pages.js").read_text("utf-8")
+    table, _, _ = DOCUMENT.partition("\n## Approving a call")
+    names = re.findall(r'label: "([^"]+)"', listed)
+
+    assert names
+    assert [name for name in names if f"\n| {name}" not in table] == [], (
+        "add them to the table of docs/console.md"
     )
 
 
@@ -70,7 +83,9 @@ def test_every_form_that_replaces_something_is_known() -> None:
         for path in OWN
         if path.suffix == ".js"
     )
-    assert sent == len(FORMS), "add the form to FORMS"
+    assert sent == len(FORMS), (
+        "add the form to FORMS of tests/unit/console/test_forms.py"
+    )
 
 
 def script_without_braces(path: Path) -> str:
@@ -94,7 +109,7 @@ def test_a_form_sends_every_field_of_what_it_replaces(path: str) -> None:
     fields = operation.body.model_fields
 
     missing = [name for name in fields if not re.search(rf"\b{name}\b\s*[:,}}]", form)]
-    assert missing == [], f"{file} sends a PUT without them, which clears them"
+    assert missing == [], f"the form of {file} sends a PUT without, which clears them"
 
 
 def test_the_console_knows_which_operations_take_no_idempotency_key() -> None:
