@@ -12,6 +12,7 @@ RESOURCE = "service/connectors/resource.py"
 TABLE = "projections/connectors/table.py"
 PROJECTOR = "projections/connectors/projector.py"
 QUERIES = "projections/connectors/queries.py"
+EXAMPLE = "docs/examples/public_connectors.py"
 FORM = "service/console/static/pages/connector.js"
 
 CONTACT = """\
@@ -213,6 +214,35 @@ RECIPE: Final = Recipe(
                 '    described["contact"] = "issues@tracker.example"\n',
             ),
         ),
+        "consumers": (
+            Edit(
+                EXAMPLE, "    ConnectorRegisteredV1,\n", "    ConnectorRegisteredV2,\n"
+            ),
+            Edit(
+                EXAMPLE,
+                "case ConnectorRegisteredV1(name=name)",
+                " | ConnectorRegisteredV2(name=name)",
+            ),
+            Edit(
+                "tests/instruments/bench/relay.py",
+                'if event.name != "connector.registered.v1"',
+                'if event.name not in {"connector.registered.v1", "connector.registered.v2"}',
+                instead=True,
+            ),
+        ),
+        "tests of the version": tuple(
+            Edit(
+                "tests/integration/relay/test_consumer.py",
+                f"{start}1{end}",
+                f"{start}2{end}",
+                instead=True,
+            )
+            for start, end in (
+                ("import ConnectorRegisteredV", "\n"),
+                ("isinstance(each.data, ConnectorRegisteredV", ")"),
+                ('"connector.registered.v', '"'),
+            )
+        ),
         "whole rows": (
             Edit(
                 "tests/integration/connectors/test_projector.py",
@@ -224,12 +254,12 @@ RECIPE: Final = Recipe(
             Edit(
                 "CHANGELOG.md",
                 "### What an operator has to know\n\n",
-                "- **Contacts of connectors.** A client that changes a connector without"
-                " `contact` clears it.\n",
+                "- **Contacts of connectors.** A client that changes a connector without `contact`"
+                " clears it; consumers get version 2 of its events.\n",
             ),
         ),
     },
-    tests=("tests/integration/connectors",),
+    tests=("tests/integration/connectors", "tests/integration/relay/test_consumer.py"),
     left_out=(
         LeftOut(
             "version of the aggregate",
@@ -240,6 +270,11 @@ RECIPE: Final = Recipe(
             "projector of changes",
             "tests/integration/openapi/test_examples.py",
             "get_connector reads otherwise what put_connector answered",
+        ),
+        LeftOut(
+            "consumers",
+            "tests/unit/relay/test_newest_versions.py",
+            "docs/examples/public_connectors.py has to read these versions, too",
         ),
         LeftOut(
             "form",

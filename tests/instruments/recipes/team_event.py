@@ -44,8 +44,6 @@ DECISION = '''\
 TEST = '''\
 """Which team an agent belongs to: who says so."""
 
-import pytest
-
 from service.agents.commands import AssignTeam, assign_team
 from service.errors import ConflictError
 from tests.support.connectors.making import MANAGER, agent_of
@@ -169,14 +167,10 @@ RECIPE: Final = Recipe(
                 '@routes.delete(\n    "/api/catalog/agents/{agent_id}",\n',
                 ROUTE,
             ),
-            Edit(
+            before(ROUTES, "    DismissManager,\n", "    AssignTeam,\n"),
+            before(
                 ROUTES,
-                "    AppointManager,\n    DismissManager,\n",
-                "    AssignTeam,\n",
-            ),
-            Edit(
-                ROUTES,
-                "    appoint_manager,\n    dismiss_manager,\n",
+                "    dismiss_manager,\n    edit_agent,\n",
                 "    assign_team,\n",
             ),
             Edit(RESOURCE, "    description: str\n", "    team: str\n"),
