@@ -29,6 +29,13 @@ RECIPE: Final = Recipe(
     name="contact_field",
     sections=("Add a field to a resource",),
     steps={
+        "description": (
+            Edit(
+                "service/http/openapi/descriptions.py",
+                "BODY: Final = {\n",
+                '    "contact": "Where to ask about it, as an e-mail address.",\n',
+            ),
+        ),
         "body": (
             Edit(
                 ROUTES,
@@ -261,6 +268,11 @@ RECIPE: Final = Recipe(
     },
     tests=("tests/integration/connectors", "tests/integration/relay/test_consumer.py"),
     left_out=(
+        LeftOut(
+            "description",
+            "tests/unit/openapi/test_document.py",
+            "describe them by Field(description=...)",
+        ),
         LeftOut(
             "version of the aggregate",
             "tests/unit/event_log/test_golden_events.py",

@@ -24,7 +24,7 @@ EVENT = '''\
         def sentence(self, named: Named) -> str:
             return f"assigned the agent {self.subject(named)} to the team {self.team!r}"
 
-        def apply(self, aggregate: Any) -> None:
+        def apply(self, aggregate: "Agent") -> None:
             aggregate.team = self.team
 
 '''
@@ -160,6 +160,13 @@ RECIPE: Final = Recipe(
                 COMMAND,
             ),
             before(COMMANDS, "async def retire_agent(", HANDLER),
+        ),
+        "description": (
+            Edit(
+                "service/http/openapi/descriptions.py",
+                "BODY: Final = {\n",
+                '    "team": "The team\'s name.",\n',
+            ),
         ),
         "route": (
             before(
