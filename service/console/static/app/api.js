@@ -8,9 +8,13 @@ let underWay = 0;
 let written = { position: null, at: 0 };
 // Operations that change nothing, or that may be repeated: they take no Idempotency-Key.
 const KEYLESS = /^\/console\/|\/preview$|\/observe$|\/prices\/imports\//;
-// Keys of changes whose success isn't known yet, by what was asked for: trying the same
-// again, also after closing its form, gets the answer that was lost.
+// Keys of changes whose outcome isn't known, as { key, at } by a hash of what was asked
+// for, which may be secret: trying the same again, also after closing its form, gets the
+// answer that was lost. Later it is meant anew.
 const keys = new Map();
+const KEY_MS = 5 * 60_000;
+// Answers that say nothing of an earlier try.
+const UNDECIDED = [401, 429];
 
 // A refusal of the service, or a request without an answer (status 0).
 export class ApiError extends Error {
@@ -20,6 +24,8 @@ export class ApiError extends Error {
     this.code = data?.code ?? "no_answer";
     this.errors = data?.errors ?? [];
     this.requestId = data?.request_id ?? null;
+    // Whether a change was made isn't known.
+    this.isUndecided = status === 0 || status >= 500 || this.code === "unreadable" || UNDECIDED.includes(status);
     // The cookie isn't accepted: where that was so often, the service says so instead.
     this.isSignedOut = status === 401 || this.code === "too_many_refused_tokens";
   }
@@ -85,8 +91,12 @@ export function asWritten(_key, value, context) {
   return rounded && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
 }
 
+const textOf = (response) => response.text().catch((error) => {
+  throw error.name === "AbortError" ? error : new ApiError(0, "The answer was lost");
+});
+
 async function envelope(response, reviver) {
-  const text = await response.text();
+  const text = await textOf(response);
   try {
     return reviver ? JSON.parse(text, reviver) : parsed(text);
   } catch {
@@ -106,24 +116,42 @@ const refusal = async (response) => refusalOf(response, await envelope(response)
 
 const numbered = (header) => (header === null ? null : Number(header));
 
-function keyOf(method, path, { query, body, ifMatch }) {
-  const asked = JSON.stringify([method, urlOf(path, query), body, ifMatch]);
-  if (!keys.has(asked)) keys.set(asked, crypto.randomUUID());
-  return keys.get(asked);
+export const forgetKeys = () => keys.clear();
+
+async function hashOf(method, path, { query, body, ifMatch }) {
+  const asked = new TextEncoder().encode(JSON.stringify([method, urlOf(path, query), body, ifMatch]));
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", asked)).join();
+}
+
+// Make a change with the key of an earlier try whose outcome isn't known, or a new one.
+async function keyed(method, path, options) {
+  const hash = await hashOf(method, path, options);
+  const now = Date.now();
+  const before = keys.get(hash);
+  const key = before && now - before.at < KEY_MS ? before.key : crypto.randomUUID();
+  keys.set(hash, { key, at: now });
+  try {
+    const answer = await answered(method, path, { ...options, headers: { ...options.headers, "Idempotency-Key": key } });
+    keys.delete(hash);
+    return answer;
+  } catch (error) {
+    if (error instanceof ApiError && !error.isUndecided) keys.delete(hash);
+    throw error;
+  }
 }
 
 // Return { data, message, status, position, version, readAt }; throws ApiError.
-export async function call(method, path, options = {}) {
+export function call(method, path, options = {}) {
+  return (method === "GET" || KEYLESS.test(path) ? answered : keyed)(method, path, options);
+}
+
+async function answered(method, path, options) {
   if (method === "GET" && Date.now() - written.at < OWN_WRITE_MS) {
     options = { minPosition: written.position, ...options };
   }
-  const isKeyed = method !== "GET" && !KEYLESS.test(path);
-  if (isKeyed) options = { ...options, headers: { ...options.headers, "Idempotency-Key": keyOf(method, path, options) } };
   const response = await send(method, path, options);
   const { data, message } = await envelope(response, options.reviver);
   if (!response.ok) throw refusalOf(response, { data, message });
-  // After any change, the same request is meant anew.
-  if (isKeyed) keys.clear();
   const position = numbered(response.headers.get("X-Event-Position"));
   if (method !== "GET" && position) written = { position, at: Date.now() };
   const etag = response.headers.get("ETag");
@@ -143,7 +171,7 @@ export const get = (path, query, options) => call("GET", path, { ...options, que
 export async function getText(path) {
   const response = await send("GET", path);
   if (!response.ok) throw await refusal(response);
-  return response.text();
+  return textOf(response);
 }
 
 // Yield the server-sent events of a path as { id, data }, until the signal aborts.

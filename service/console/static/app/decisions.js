@@ -3,8 +3,8 @@ import { Confirmed } from "./actions.js";
 import { call, get } from "./api.js";
 import { useExplanations } from "./explaining.js";
 import { Named, OF_CONNECTOR } from "./names.js";
-import { Field, RULE, Reading, Stance, Table } from "./parts.js";
-import { useRead } from "./reads.js";
+import { Field, RULE, Reading, Stance, Table, ruleKey } from "./parts.js";
+import { useRead, useSignIns } from "./reads.js";
 import { link, setQuery } from "./route.js";
 import { RuleWarnings } from "./rule_warnings.js";
 import { WrongTimes, isPosition, momentsOf } from "./time.js";
@@ -13,18 +13,20 @@ import { html, useEffect, useState } from "./ui.js";
 const TOOLS_MAX = 12;
 const CONNECTORS_MAX = 6;
 
-// The names of each connector's tools that were observed, once they are known.
+// The names of each connector's tools that were observed, once they are known; null for
+// one whose definitions can't be read.
 function useObserved(connectors) {
   const [found, setFound] = useState({ of: null });
   const key = connectors.join();
+  const signIns = useSignIns();
   useEffect(() => {
     let current = true;
-    const asked = connectors.map((connector) => get(`/api/mcp/connectors/${connector}/definitions`).then((answer) => answer.data.tools.map((tool) => tool.tool), () => []));
+    const asked = connectors.map((connector) => get(`/api/mcp/connectors/${connector}/definitions`).then((answer) => answer.data.tools.map((tool) => tool.tool), () => null));
     Promise.all(asked).then((names) => current && setFound({ of: key, names: new Map(connectors.map((connector, index) => [connector, names[index]])) }));
     return () => {
       current = false;
     };
-  }, [key]);
+  }, [key, signIns]);
   return found.of === key ? found.names : null;
 }
 
@@ -35,10 +37,10 @@ export function Matrix({ agent, rules, version, query }) {
   const given = (query.tools ?? "").split(",").map((tool) => tool.trim()).filter(Boolean);
   const connectors = connectorsOf(rules).slice(0, CONNECTORS_MAX);
   const observed = useObserved(connectors);
-  const known = [...new Set([...(observed?.values() ?? [])].flat())];
+  const known = [...new Set([...(observed?.values() ?? [])].flatMap((names) => names ?? []))];
   const tools = (given.length ? given : known).slice(0, TOOLS_MAX);
   // Names that a person gives may be aliases, or of tools that weren't observed yet.
-  const asked = tools.flatMap((tool) => connectors.filter((connector) => given.length || observed?.get(connector).includes(tool))
+  const asked = tools.flatMap((tool) => connectors.filter((connector) => given.length || (observed?.get(connector)?.includes(tool) ?? true))
     .map((connector) => ({ agent, connector, tool, version })));
   const found = useExplanations(asked);
   const columns = [
@@ -55,6 +57,8 @@ export function Matrix({ agent, rules, version, query }) {
       },
     })),
   ];
+  const isUnread = connectors.some((connector) => observed?.get(connector) === null);
+  const empty = isUnread ? "The tools of these connectors couldn't be read; name some to decide on them." : "No tools of these connectors were observed yet; name some to decide on them.";
   const apply = (event) => {
     event.preventDefault();
     setQuery({ tools: draft });
@@ -62,7 +66,7 @@ export function Matrix({ agent, rules, version, query }) {
   return html`<h2>Effective decisions</h2>
     ${connectors.length > 0 && html`<form class="filters" onSubmit=${apply}><${Field} label="Tools to decide, separated by commas" value=${draft} onValue=${setDraft} placeholder="all known ones" /><span class="buttons"><button type="submit">Decide</button></span></form>`}
     <${Table} caption="Decisions now, by tool and connector" columns=${columns} rows=${connectors.length ? tools.map((tool) => ({ tool })) : []}
-      rowKey=${(row) => row.tool} empty=${connectors.length ? (observed ? "No tools of these connectors were observed yet; name some to decide on them." : "…") : "The agent has no rules, so every tool is denied."} />`;
+      rowKey=${(row) => row.tool} empty=${connectors.length ? (observed ? empty : "…") : "The agent has no rules, so every tool is denied."} />`;
 }
 
 const warningsOf = (warnings, connector) => warnings.filter((each) => each.connector_id === connector);
@@ -97,7 +101,7 @@ export function RestoreRules({ agent, version, restored }) {
     <form class="filters" onSubmit=${look}><${Field} label="Rules as of" value=${text} onValue=${setText} required=${true} placeholder="a time or a position" /><span class="buttons"><button type="submit">Show them</button></span></form>
     <${WrongTimes} wrong=${wrong} />
     ${at !== null && html`<${Reading} read=${read} what="Reading the rules then">${() => html`
-      <${Table} caption="Rules then" columns=${[OF_CONNECTOR, ...RULE]} rows=${read.data.rules} rowKey=${(rule) => `${rule.connector_id} ${rule.tool_pattern}`} empty="There were no rules: every tool was denied." />
+      <${Table} caption="Rules then" columns=${[OF_CONNECTOR, ...RULE]} rows=${read.data.rules} rowKey=${ruleKey} empty="There were no rules: every tool was denied." />
       <p class="buttons"><${Confirmed} label="Restore these rules" title="Restore the rules of that time?" after=${restored}
         perform=${() => call("POST", `/api/mcp/agents/${agent}/tools/restore`, { body, ifMatch: version })}>
         <p>All rules of the agent are replaced by those of that time, as a new change; nothing is removed from the history.</p><//></p>`}<//>`}

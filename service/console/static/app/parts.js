@@ -52,7 +52,7 @@ export function Page({ title, lead, children, actions }) {
     ${children}`;
 }
 
-const FAILED = "Try again in a moment, also with a form as it stands. If it goes on failing, tell who operates the service.";
+const FAILED = "Try again in a moment; you can submit the form again unchanged. If it keeps failing, tell the operator of the service.";
 const ADVICE = {
   0: "Check that the service runs, then try again.",
   401: "Sign in, then try again.",
@@ -63,12 +63,12 @@ const ADVICE = {
   503: "Nothing was lost. Try again in a moment.",
 };
 
-export function Failure({ error, retry }) {
+export function Failure({ error, retry, advised = true }) {
   if (!error) return null;
   return html`<div class="failure" role="alert">
     <p><strong>${error.status === 403 ? "Not allowed" : error.status === 404 ? "Not found" : "This failed"}:</strong> ${error.message.replace(/\.$/, "")}.</p>
     ${error.errors?.length > 0 && html`<ul>${error.errors.map((each) => html`<li><code>${each.path}</code> ${each.message}</li>`)}</ul>`}
-    <p>${ADVICE[error.status] ?? (error.status >= 500 || error.code === "unreadable" ? FAILED : "")} ${error.requestId && html`<small>Request <code>${error.requestId}</code></small>`}</p>
+    <p>${advised && (ADVICE[error.status] ?? (error.status >= 500 || error.code === "unreadable" ? FAILED : ""))} ${error.requestId && html`<small>Request <code>${error.requestId}</code></small>`}</p>
     ${retry && html`<button type="button" onClick=${retry}>Try again</button>`}
   </div>`;
 }
@@ -160,7 +160,7 @@ export function Field({ label, name, value, onValue, choices, any = "any", lines
   const id = useId();
   const wrong = useContext(FieldErrors).filter((each) => name && each.path === name);
   const isTyped = choices?.length >= LISTED_MAX;
-  const hint = isTyped ? `One of these ${LISTED_MAX}, or the id of another.` : help;
+  const hint = isTyped ? `One of these ${LISTED_MAX}, or ${choices[0].value ? "the id of another" : "another"}.` : help;
   const described = [wrong.length > 0 && `${id}-wrong`, hint && `${id}-help`].filter(Boolean).join(" ");
   const common = { id, name, value, "aria-describedby": described || undefined, "aria-invalid": wrong.length > 0 ? "true" : undefined, ...rest };
   const input = choices && !isTyped
@@ -212,6 +212,9 @@ Badge.isPlain = true;
 const STANCES = { allow: "✓ allow", ask: "? ask", deny: "✕ deny" };
 export const Stance = ({ stance }) => html`<${Badge} kind=${stance}>${STANCES[stance] ?? stance}<//>`;
 Stance.isPlain = true;
+
+// What a rule is for, within an agent.
+export const ruleKey = (rule) => `${rule.connector_id} ${rule.tool_pattern}`;
 
 // Columns of a table of tool rules.
 export const RULE = [

@@ -120,6 +120,17 @@ export function useRead(path, query, { minor = false, reviver } = {}) {
   return { ...current, refresh };
 }
 
+// How often somebody has signed in again meanwhile, for effects that read.
+export function useSignIns() {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const add = () => setCount((before) => before + 1);
+    addEventListener("signed-in", add);
+    return () => removeEventListener("signed-in", add);
+  }, []);
+  return count;
+}
+
 export const LISTED_MAX = 500;
 
 // Read every page of a list, up to a bound; for names and choices, not for tables.

@@ -1,10 +1,9 @@
 // Two changes of the same rules: what each did, and both together.
 import { OF_CONNECTOR } from "./names.js";
-import { Stance, Table } from "./parts.js";
+import { Stance, Table, ruleKey } from "./parts.js";
 import { html } from "./ui.js";
 
-const keyOf = (rule) => `${rule.connector_id} ${rule.tool_pattern}`;
-const byKey = (rules) => new Map(rules.map((rule) => [keyOf(rule), rule]));
+const byKey = (rules) => new Map(rules.map((rule) => [ruleKey(rule), rule]));
 const stanceIn = (rules, key) => rules.get(key)?.stance;
 
 // Whether two lists have the same rules: their order means nothing.
@@ -13,7 +12,15 @@ export function isSame(one, other) {
   return one.length === other.length && before.size === after.size && [...before.keys()].every((key) => stanceIn(before, key) === stanceIn(after, key));
 }
 
-// The rules of theirs, changed as the draft changes those that it was made from.
+// The rules that saving a batch leaves: those of connectors that it doesn't name stay,
+// unless it is empty.
+export function afterSaving(batch, before) {
+  const named = new Set(batch.map((rule) => rule.connector_id));
+  return batch.length === 0 ? batch : [...batch, ...before.filter((rule) => !named.has(rule.connector_id))];
+}
+
+// The rules of theirs, changed as the draft changes those that it was made from. Rules
+// that the draft has twice, such as new ones without a pattern, stay in it twice.
 export function onTop(base, theirs, draft) {
   const [before, merged, after] = [base, theirs, draft].map(byKey);
   for (const key of new Set([...before.keys(), ...after.keys()])) {
@@ -21,7 +28,7 @@ export function onTop(base, theirs, draft) {
     if (after.has(key)) merged.set(key, after.get(key));
     else merged.delete(key);
   }
-  return [...merged.values()];
+  return [...merged.values(), ...draft.filter((rule) => after.get(ruleKey(rule)) !== rule)];
 }
 
 const shown = (stance) => (stance ? html`<${Stance} stance=${stance} />` : html`<span class="none">no rule</span>`);
@@ -32,7 +39,7 @@ const COLUMNS = [
   { label: "When you began", cell: (row) => shown(row.before) },
   { label: "Now", cell: (row) => shown(row.now) },
   { label: "In your draft", cell: (row) => shown(row.mine) },
-  { label: "Changed by", cell: (row) => (row.now === row.before ? "you" : row.mine === row.before ? "somebody else" : row.mine === row.now ? "both, alike" : html`<strong>both: yours would count</strong>`) },
+  { label: "Changed", cell: (row) => (row.now === row.before ? "in your draft" : row.mine === row.before ? "meanwhile" : row.mine === row.now ? "both, alike" : html`<strong>both: yours would count</strong>`) },
 ];
 
 export function Conflict({ base, theirs, draft, keep, drop }) {
@@ -40,7 +47,7 @@ export function Conflict({ base, theirs, draft, keep, drop }) {
   const rows = [...new Map([...before, ...now, ...mine])].map(([key, rule]) => ({ ...rule, key, before: stanceIn(before, key), now: stanceIn(now, key), mine: stanceIn(mine, key) }))
     .filter((row) => row.now !== row.before || row.mine !== row.before);
   return html`<section class="failure" aria-label="Changed meanwhile">
-    <p role="alert"><strong>Somebody else has changed these rules meanwhile:</strong> they are at version ${theirs.version}. Your draft is kept.</p>
+    <p role="alert"><strong>These rules have changed meanwhile:</strong> they are at version ${theirs.version}. Your draft is kept.</p>
     <${Table} caption="What was changed since you began" columns=${COLUMNS} rows=${rows} rowKey=${(row) => row.key} empty="The same rules as when you began." />
     <p class="buttons"><button type="button" onClick=${keep}>Put my changes on top of version ${theirs.version}</button>
       <button type="button" class="quiet" onClick=${drop}>Drop my draft</button></p>

@@ -1,7 +1,7 @@
 // What saving a draft of rules would change.
 import { number, plural } from "./format.js";
 import { Named, OF_CONNECTOR } from "./names.js";
-import { RULE, Stance, Table } from "./parts.js";
+import { RULE, Stance, Table, ruleKey } from "./parts.js";
 import { link } from "./route.js";
 import { RuleWarnings } from "./rule_warnings.js";
 import { Time } from "./time.js";
@@ -23,7 +23,6 @@ const RECORDED_COLUMNS = [
   { label: "Calls", number: true, cell: (row) => number(row.calls) },
   { label: "Last call", cell: (row) => html`<${Time} at=${row.last_at} />` },
 ];
-const ruleKey = (rule) => `${rule.connector_id} ${rule.tool_pattern}`;
 
 // What would have become of the calls of the past days.
 function Recorded({ recorded }) {

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, StorageState, expect
 
 from tests.integration.console.browser.chromium import chromium
+from tests.integration.console.browser.drafts import Draft, opened_draft
 from tests.integration.console.browser.visitor import TIMEOUT_MS, Visitor, visitor_in
 from tests.support.console.browser.service import DemoData, serve_demo
 from tests.support.project import ROOT
@@ -154,3 +155,9 @@ def visit(
         counts.policy_reports += len(visitor.policy_reports)
         assert visitor.policy_reports == []
         assert visitor.errors == []
+
+
+@pytest.fixture
+def draft(visit: Visit, demo: DemoData) -> Iterator[Draft]:
+    with opened_draft(visit("ada", refusals_expected=True), demo) as opened:
+        yield opened

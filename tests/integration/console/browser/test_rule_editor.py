@@ -1,77 +1,15 @@
 """The rule editor: drafts of any size, faults, and what others change meanwhile."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Route, expect
+from playwright.sync_api import Route, expect
 
 from tests.integration.console.browser.answers import answer
-from tests.integration.console.browser.conftest import Counts, Visit
-from tests.integration.console.browser.visitor import Visitor
-from tests.support.console.browser.service import DemoData
+from tests.integration.console.browser.conftest import Counts
+from tests.integration.console.browser.drafts import Draft
 
 RULES_MAX = 1000
-
-
-@dataclass
-class Draft:
-    """An agent with rules for the patterns one to four, and its editor."""
-
-    visitor: Visitor
-    demo: DemoData
-    agent: str
-    connector: str
-
-    @property
-    def path(self) -> str:
-        return f"/api/mcp/agents/{self.agent}/tools"
-
-    @property
-    def editor(self) -> Locator:
-        return self.visitor.page.get_by_role("form", name="Rules", exact=True)
-
-    def button(self, name: str) -> Locator:
-        return self.visitor.page.get_by_role("button", name=name, exact=True)
-
-    def rule(self, pattern: str, stance: str = "allow") -> dict[str, str]:
-        return {
-            "connector_id": self.connector,
-            "tool_pattern": pattern,
-            "stance": stance,
-        }
-
-    def others_put(self, *rules: dict[str, str]) -> None:
-        self.demo.call("PUT", self.path, {"rules": rules})
-
-    def stances(self) -> dict[str, str]:
-        rules = self.demo.call("GET", self.path)["rules"]
-        return {each["tool_pattern"]: each["stance"] for each in rules}
-
-    def change(self, pattern: str, stance: str) -> None:
-        rule = self.visitor.edit_rule(pattern)
-        rule.get_by_label("Stance").select_option(stance)
-        rule.get_by_role("button", name="Done").click()
-
-
-@pytest.fixture
-def draft(visit: Visit, demo: DemoData) -> Iterator[Draft]:
-    def make(path: str, **body: str) -> str:
-        return str(demo.call("POST", path, body, user="ada")["id"])
-
-    url = "https://drafts.example/mcp"
-    connector = make("/api/mcp/connectors", name="Drafts", url=url)
-    agent = make("/api/catalog/agents", name="Drafted")
-    demo.call(
-        "PUT", f"/api/mcp/connectors/{connector}/grants/agents/{agent}", user="ada"
-    )
-    draft = Draft(visit("ada", refusals_expected=True), demo, agent, connector)
-    draft.others_put(*map(draft.rule, ("one", "two", "three", "four")))
-    draft.visitor.open(f"agents/{agent}").click("Edit rules")
-    yield draft
-    demo.call("DELETE", f"/api/mcp/connectors/{connector}", user="ada")
-    demo.call("DELETE", f"/api/catalog/agents/{agent}", user="ada")
 
 
 def test_rules_are_found_changed_removed_and_added_by_the_keyboard(
@@ -109,6 +47,7 @@ def test_rules_are_found_changed_removed_and_added_by_the_keyboard(
     visitor.press("Enter")
 
     expect(draft.editor).to_have_count(0)
+    expect(draft.button("Edit rules")).to_be_focused()
     assert draft.stances() == {
         "two": "deny",
         "three": "allow",
@@ -159,9 +98,9 @@ def test_what_somebody_else_changed_is_shown_beside_the_draft_and_kept(
     rows = draft.visitor.page.get_by_role("table", name="since you began")
     for row in (
         "one|✓ allow|? ask|✕ deny|both: yours would count",
-        "two|✓ allow|✓ allow|? ask|you",
-        "four|✓ allow|no rule|✓ allow|somebody else",
-        "new|no rule|✓ allow|no rule|somebody else",
+        "two|✓ allow|✓ allow|? ask|in your draft",
+        "four|✓ allow|no rule|✓ allow|meanwhile",
+        "new|no rule|✓ allow|no rule|meanwhile",
     ):
         pattern, *cells = row.split("|")
         found = rows.get_by_role("row").filter(
@@ -281,3 +220,8 @@ def test_faults_are_at_their_fields_counted_as_on_the_page(
     visitor.press("Backspace")
     expect(field).to_be_focused()
     expect(field).not_to_have_attribute("aria-invalid", "true")
+
+    # They are counted anew as the draft changes.
+    visitor.edit_rule("four")
+    draft.button("Remove rule 1").click()
+    expect(alert).to_contain_text("Rule 2, Tool pattern")

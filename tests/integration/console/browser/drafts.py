@@ -1,0 +1,71 @@
+"""An agent with rules, and the editor of a draft of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from playwright.sync_api import Locator
+
+from tests.integration.console.browser.visitor import Visitor
+from tests.support.console.browser.service import DemoData
+
+
+@dataclass
+class Draft:
+    """An agent with rules for the patterns one to four, and its editor."""
+
+    visitor: Visitor
+    demo: DemoData
+    agent: str
+    connector: str
+
+    @property
+    def path(self) -> str:
+        return f"/api/mcp/agents/{self.agent}/tools"
+
+    @property
+    def editor(self) -> Locator:
+        return self.visitor.page.get_by_role("form", name="Rules", exact=True)
+
+    def button(self, name: str) -> Locator:
+        return self.visitor.page.get_by_role("button", name=name, exact=True)
+
+    def rule(self, pattern: str, stance: str = "allow") -> dict[str, str]:
+        return {
+            "connector_id": self.connector,
+            "tool_pattern": pattern,
+            "stance": stance,
+        }
+
+    def others_put(self, *rules: dict[str, str]) -> None:
+        self.demo.call("PUT", self.path, {"rules": rules})
+
+    def stances(self) -> dict[str, str]:
+        rules = self.demo.call("GET", self.path)["rules"]
+        return {each["tool_pattern"]: each["stance"] for each in rules}
+
+    def change(self, pattern: str, stance: str) -> None:
+        rule = self.visitor.edit_rule(pattern)
+        rule.get_by_label("Stance").select_option(stance)
+        rule.get_by_role("button", name="Done").click()
+
+
+@contextmanager
+def opened_draft(visitor: Visitor, demo: DemoData) -> Iterator[Draft]:
+    """Open the editor for a new agent and connector of ada, who is the visitor."""
+
+    def make(path: str, **body: str) -> str:
+        return str(demo.call("POST", path, body, user="ada")["id"])
+
+    url = "https://drafts.example/mcp"
+    connector = make("/api/mcp/connectors", name="Drafts", url=url)
+    agent = make("/api/catalog/agents", name="Drafted")
+    demo.call(
+        "PUT", f"/api/mcp/connectors/{connector}/grants/agents/{agent}", user="ada"
+    )
+    draft = Draft(visitor, demo, agent, connector)
+    draft.others_put(*map(draft.rule, ("one", "two", "three", "four")))
+    draft.visitor.open(f"agents/{agent}").click("Edit rules")
+    yield draft
+    demo.call("DELETE", f"/api/mcp/connectors/{connector}", user="ada")
+    demo.call("DELETE", f"/api/catalog/agents/{agent}", user="ada")
