@@ -76,6 +76,7 @@ const NONE = [];
 // `announces` false, the page says itself what was done.
 export function FormDialog({ label, title, submit, perform, after, announces = true, children }) {
   const [isTyped, setTyped] = useState(false);
+  const [corrected, setCorrected] = useState(NONE);
   const { action, open, show, close } = useDialogAction(perform, (answer) => {
     setTyped(false);
     after?.(answer);
@@ -83,16 +84,23 @@ export function FormDialog({ label, title, submit, perform, after, announces = t
   useUnsaved(open && isTyped);
   const form = useRef(null);
   const { error } = action;
+  const wrong = error?.errors?.filter((each) => !corrected.includes(each.path)) ?? NONE;
+  useEffect(() => form.current?.querySelector("[aria-invalid]")?.focus(), [error]);
   // What a field says itself isn't said again.
   const others = error?.errors?.filter((each) => !form.current?.elements.namedItem(each.path));
   const send = (event) => {
     event.preventDefault();
+    setCorrected(NONE);
     action.run();
+  };
+  const typed = (event) => {
+    setTyped(true);
+    if (event.target.name) setCorrected([...corrected, event.target.name]);
   };
   return html`<button type="button" class="quiet" onClick=${show}>${label}</button>
     ${announces && html`<span role="status" class="meta">${!open && action.message && `✓ ${action.message}`}</span>`}
     <${Dialog} open=${open} title=${title ?? label} onClose=${close}>
-      <form class="stack" ref=${form} onSubmit=${send} onInput=${() => setTyped(true)}><${FieldErrors.Provider} value=${error?.errors ?? NONE}>${children}<//>
+      <form class="stack" ref=${form} onSubmit=${send} onInput=${typed}><${FieldErrors.Provider} value=${wrong}>${children}<//>
         ${error && html`<${Failure} error=${{ ...error, message: error.message, errors: others }} />`}
         <p class="buttons"><button type="submit" disabled=${action.busy}>${action.busy ? "Working …" : submit ?? label}</button>
           <button type="button" class="quiet" onClick=${close}>Cancel</button></p></form>

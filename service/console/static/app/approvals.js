@@ -2,6 +2,7 @@
 import { isSuperuser, useMe } from "./me.js";
 import { rowsOf } from "./names.js";
 import { Badge } from "./parts.js";
+import { useSignIns } from "./reads.js";
 import { Time, left } from "./time.js";
 import { html, useEffect, useState } from "./ui.js";
 
@@ -40,6 +41,7 @@ export const Until = ({ approval }) =>
 export function useMayDecide(approvals) {
   const me = useMe();
   const [seen, setSeen] = useState(null);
+  const signIns = useSignIns();
   const [agentIds, connectorIds] = ["agent_id", "connector_id"].map((name) => [...new Set(approvals.map((each) => each[name]))].sort());
   const key = [...agentIds, ...connectorIds].join();
   useEffect(() => {
@@ -54,6 +56,6 @@ export function useMayDecide(approvals) {
     return () => {
       current = false;
     };
-  }, [me.id, key]);
+  }, [me.id, key, signIns]);
   return (approval) => isSuperuser(me) || (seen?.key === key ? seen.ids.has(approval.agent_id) || seen.ids.has(approval.connector_id) : undefined);
 }

@@ -49,6 +49,8 @@ export const REFUSALS = {
 
 export const refusalOf = (call) => REFUSALS[call.reason] ?? call.reason;
 
+export const becauseOf = (call) => (call.decision === "refused" ? refusalOf(call) : html`<${Stance} stance=${call.stance} /> <code>${call.rule}</code>`);
+
 export function Outcome({ outcome }) {
   if (!outcome) return html`<span class="none">–</span>`;
   const [kind, label] = OUTCOMES[outcome] ?? ["plain", outcome];
@@ -71,7 +73,7 @@ const COLUMNS = [
   OF_CONNECTOR,
   { label: "Tool", sort: (row) => row.tool ?? row.asked_for, cell: (row) => html`<${ToolOf} call=${row} />` },
   { label: "Decision", sort: (row) => row.decision, cell: (row) => html`<${Decided} call=${row} />` },
-  { label: "Because", cell: (row) => (row.decision === "refused" ? refusalOf(row) : html`<${Stance} stance=${row.stance} /> <code>${row.rule}</code>`) },
+  { label: "Because", cell: becauseOf },
   { label: "Outcome", sort: (row) => row.outcome, cell: (row) => html`<${Outcome} outcome=${row.outcome} />` },
   { label: "Took", number: true, sort: (row) => row.duration_ms, cell: (row) => duration(row.duration_ms) },
 ];

@@ -51,11 +51,12 @@ function ObserveNow({ id, after }) {
 export function Health({ connector, may }) {
   const read = useRead(`/api/mcp/connectors/${connector.id}/health`);
   const isAwaited = read.data?.state === "unobserved";
+  const isOver = read.error?.isSignedOut;
   useEffect(() => {
-    if (!isAwaited || read.loading) return undefined;
+    if (!isAwaited || read.loading || isOver) return undefined;
     const timer = setTimeout(read.refresh, EVERY_MS);
     return () => clearTimeout(timer);
-  }, [isAwaited, read.loading]);
+  }, [isAwaited, read.loading, isOver]);
   const returned = connector.credential && read.data?.credential_returned;
   return html`<h2>Tools</h2>
     <${Reading} read=${read} what="Reading the connector's health">${() => html`

@@ -1,9 +1,9 @@
 // What agents did last: their tool calls, with the reason of each decision, and their
 // sessions with the costs.
-import { Decided, ToolOf, refusalOf } from "./calls.js";
+import { Decided, ToolOf, becauseOf } from "./calls.js";
 import { money } from "./format.js";
 import { OF_AGENT } from "./names.js";
-import { Badge, Cut, Reading, Stance, Table } from "./parts.js";
+import { Badge, Cut, Reading, Table } from "./parts.js";
 import { useRead } from "./reads.js";
 import { link } from "./route.js";
 import { linkedTime } from "./time.js";
@@ -15,7 +15,7 @@ const asked = (approval) => ({ ...approval, at: approval.requested_at, decision:
 
 function Decision({ row }) {
   if (row.decision === "asked") return html`<${Badge} kind="ask">? ask<//> <a href=${row.href}>waits for a person</a>`;
-  return row.decision === "refused" ? html`<${Decided} call=${row} /> ${refusalOf(row)}` : html`<${Stance} stance=${row.stance} /> by <code>${row.rule}</code>`;
+  return html`${row.decision === "refused" && html`<${Decided} call=${row} /> `}${becauseOf(row)}`;
 }
 
 const CALLS = [
@@ -34,15 +34,15 @@ const SESSIONS = [
 // Of every row, newest first, the first few.
 const newest = (rows) => rows.sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, SHOWN);
 
-export function Latest() {
+// `approvals` is the read of those that wait.
+export function Latest({ approvals }) {
   const calls = useRead("/api/mcp/calls", { limit: SHOWN });
-  const approvals = useRead("/api/mcp/approvals", { state: "pending", limit: 100 });
   const sessions = useRead("/api/observability/session/list", { limit: SHOWN });
-  const read = [calls, approvals].find((each) => !each.data) ?? calls;
+  const read = [calls, approvals].find((each) => each.error) ?? [calls, approvals].find((each) => !each.data) ?? calls;
   return html`<div class="columns wide-first">
     <section><h2>Latest tool calls</h2><${Reading} read=${read}>${() => html`
-      <${Table} caption="Latest tool calls" hideCaption=${true} columns=${CALLS} rows=${newest([...approvals.data.approvals.map(asked), ...calls.data.calls])}
-        empty="No agent has called a tool." />`}<//></section>
+      <${Table} caption="Latest tool calls" hideCaption=${true} columns=${CALLS} rows=${newest([...(approvals.data?.approvals ?? []).map(asked), ...(calls.data?.calls ?? [])])}
+        empty="No tool call that you may see." />`}<//></section>
     <section><h2>Latest sessions</h2><${Reading} read=${sessions}>${() => html`
       <${Table} caption="Latest sessions" hideCaption=${true} columns=${SESSIONS} rows=${sessions.data.sessions}
         empty="No session of the last 7 days." />`}<//></section>

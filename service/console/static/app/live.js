@@ -15,6 +15,12 @@ const paused = (ms, signal) =>
     });
   });
 
+const signedIn = (signal) =>
+  new Promise((resolve) => {
+    addEventListener("signed-in", resolve, { once: true, signal });
+    signal.addEventListener("abort", resolve);
+  });
+
 // Follow the trail while `on`, beginning behind `start`. Returns { entries, error,
 // waiting }, newest first; paused and resumed it goes on where it was.
 export function useLive(filters, start, on) {
@@ -39,6 +45,11 @@ export function useLive(filters, start, on) {
           }
         } catch (error) {
           if (signal.aborted) return;
+          if (error.isSignedOut) {
+            setState((before) => ({ ...before, error, waiting: true }));
+            await signedIn(signal);
+            continue;
+          }
           // Another try would get the same answer.
           const final = error.status >= 400 && error.status !== 429 && error.status !== 503;
           setState((before) => ({ ...before, error, waiting: !final }));
@@ -59,11 +70,13 @@ const EVERY_MS = 5000;
 
 export function Refreshing({ on, setOn, read }) {
   const { loading, refresh } = read;
-  // From one answer to the next request: a slow one isn't given up for another.
+  const isOver = read.error?.isSignedOut;
+  // From one answer to the next request: a slow one isn't given up for another. Not while
+  // the session is over: refused tokens are counted.
   useEffect(() => {
-    if (!on || loading) return undefined;
+    if (!on || loading || isOver) return undefined;
     const timer = setTimeout(refresh, EVERY_MS);
     return () => clearTimeout(timer);
-  }, [on, loading, refresh]);
+  }, [on, loading, isOver, refresh]);
   return html`<p class="buttons"><button type="button" class=${on ? "" : "quiet"} aria-pressed=${on ? "true" : "false"} onClick=${() => setOn(!on)}>${on ? "❚❚ Stop refreshing" : "▶ Refresh every 5 s"}</button></p>`;
 }

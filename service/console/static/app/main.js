@@ -1,5 +1,5 @@
 // The console's shell: signing in, navigation, time zone, and the page of the address.
-import { onChange, requestsUnderWay } from "./api.js";
+import { forgetKeys, onChange, requestsUnderWay } from "./api.js";
 import { PAGES, pageOf } from "./pages.js";
 import { Failure, Page } from "./parts.js";
 import { forgetNames, namesFor } from "./names.js";
@@ -173,8 +173,8 @@ function Root() {
   const [me, setMe] = useState(undefined);
   const [ended, setEnded] = useState(false);
   const [error, setError] = useState(null);
-  const enter = async () => {
-    const user = await whoAmI();
+  const enter = (user) => {
+    if (user?.id !== me?.id) forgetKeys();
     namesFor(user !== null && seesEverything(user));
     setMe(user);
     setEnded(false);
@@ -182,7 +182,12 @@ function Root() {
   };
   const look = () => {
     setError(null);
-    enter().catch(setError);
+    whoAmI().then(enter).catch(setError);
+  };
+  const entered = async () => {
+    const user = await whoAmI();
+    if (user === null) throw new Error("The browser hasn't kept the cookie; it needs HTTPS or loopback");
+    enter(user);
   };
   useEffect(() => {
     if (location.hash.startsWith("#code=")) setMe(null);
@@ -193,13 +198,14 @@ function Root() {
   }, []);
   const left = () => {
     forgetNames();
+    forgetKeys();
     setMe(null);
   };
   if (error) return html`<main><${Failure} error=${error} retry=${look} /></main>`;
   if (me === undefined) return html`<main><p class="working" role="status">Starting …</p></main>`;
-  if (me === null) return html`<${SignIn} entered=${enter} />`;
+  if (me === null) return html`<${SignIn} entered=${entered} />`;
   // Another user gets another page: nothing of the one before stays.
-  return html`<${Console} key=${me.id} me=${me} left=${left} /><${SignInAgain} me=${me} ended=${ended} entered=${enter} />`;
+  return html`<${Console} key=${me.id} me=${me} left=${left} /><${SignInAgain} me=${me} ended=${ended} entered=${entered} />`;
 }
 
 render(html`<${Root} />`, document.getElementById("console"));

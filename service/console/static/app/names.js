@@ -1,6 +1,6 @@
 // Names of agents, connectors and users, for ids in tables: read once, kept for a while.
 import { get } from "./api.js";
-import { LISTED_MAX, readAll } from "./reads.js";
+import { LISTED_MAX, readAll, useSignIns } from "./reads.js";
 import { link } from "./route.js";
 import { html, useEffect, useState } from "./ui.js";
 import { isolated } from "./parts.js";
@@ -25,27 +25,34 @@ export function namesFor(all) {
   forgetNames();
 }
 
-// Return a list as the caller may see it; an empty one if they may not.
-export function listed(kind) {
-  if (hidden.includes(kind)) return Promise.resolve([]);
+function listOf(kind) {
   const before = kept.get(kind);
-  if (before && Date.now() - before.at < KEPT_MS) return before.rows;
-  const list = { at: Date.now(), now: before?.now ?? [], byId: before?.byId, isRead: false, behind: new Map() };
-  list.rows = readAll(LISTS[kind], kind).catch(() => []).then((rows) => {
+  if (before && Date.now() - before.at < KEPT_MS) return before;
+  const list = { at: Date.now(), now: before?.now ?? [], byId: before?.byId ?? new Map(), isRead: false, behind: new Map() };
+  list.rows = readAll(LISTS[kind], kind).then((rows) => {
     list.now = rows;
     list.byId = new Map(rows.map((row) => [row.id, row]));
     list.isRead = true;
-    return rows;
-  });
+  }, () => {
+    // The next who wants it reads it again.
+    list.at = 0;
+  }).then(() => list.now);
   kept.set(kind, list);
-  return list.rows;
+  return list;
+}
+
+// Return a list as the caller may see it; an empty one if they may not.
+export async function listed(kind) {
+  return hidden.includes(kind) ? [] : listOf(kind).rows;
 }
 
 // Return the rows of a list, and those of these ids, which it may end before.
 export async function rowsOf(kind, ids) {
-  const rows = await listed(kind);
+  if (hidden.includes(kind)) return [];
+  const list = listOf(kind);
+  const rows = await list.rows;
   if (rows.length < LISTED_MAX) return rows;
-  const { byId, behind } = kept.get(kind);
+  const { byId, behind } = list;
   const rowOf = (id) => {
     if (!behind.has(id)) behind.set(id, get(`${LISTS[kind]}/${id}`).then(({ data }) => data, () => null));
     return behind.get(id);
@@ -57,6 +64,7 @@ export async function rowsOf(kind, ids) {
 
 export function useList(kind) {
   const [rows, setRows] = useState(() => kept.get(kind)?.now ?? []);
+  const signIns = useSignIns();
   useEffect(() => {
     let current = true;
     // The same rows again change nothing.
@@ -64,7 +72,7 @@ export function useList(kind) {
     return () => {
       current = false;
     };
-  }, [kind]);
+  }, [kind, signIns]);
   return rows;
 }
 
@@ -72,26 +80,26 @@ export function useList(kind) {
 // read again.
 function isKnown(kind, id) {
   if (hidden.includes(kind)) return true;
-  listed(kind);
-  const { isRead, byId, now } = kept.get(kind);
-  return byId?.has(id) || (isRead && now.length < LISTED_MAX);
+  const { isRead, byId, now } = listOf(kind);
+  return byId.has(id) || (isRead && now.length < LISTED_MAX);
 }
 
 function nameOf({ kind, id, plain }) {
-  const name = kept.get(kind)?.byId?.get(id)?.name;
+  const name = kept.get(kind)?.byId.get(id)?.name;
   const text = name ? isolated(name) : html`<code title=${id}>${id.slice(0, 8)}…</code>`;
   return plain ? text : html`<a href=${link([kind, id])} title=${id}>${text}</a>`;
 }
 
 function Awaited(thing) {
   const [, setRows] = useState(null);
+  const signIns = useSignIns();
   useEffect(() => {
     let current = true;
     rowsOf(thing.kind, [thing.id]).then((rows) => current && setRows(rows));
     return () => {
       current = false;
     };
-  }, [thing.kind, thing.id]);
+  }, [thing.kind, thing.id, signIns]);
   return nameOf(thing);
 }
 

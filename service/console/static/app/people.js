@@ -21,8 +21,8 @@ function Appoint({ agent, kind, changed }) {
   const perform = async () => call("PUT", `/api/catalog/agents/${agent.id}/${kind}/${await userNamed(user)}`, { ifMatch: agent.version });
   return html`<${FormDialog} label="Appoint a ${one}" submit="Appoint" perform=${perform} after=${changed}>
     <p>${kind === "managers" ? "A manager may change the agent, its rules and its grants." : "A reader sees the agent, its rules and its decisions."}</p>
-    ${users.length ? html`<${Field} label="User" value=${user} onValue=${setUser} choices=${options(users)} any="choose" required=${true} />`
-      : html`<${Field} label="Name or id of the user" value=${user} onValue=${setUser} required=${true} />`}
+    ${users.length ? html`<${Field} label="User" name="user_id" value=${user} onValue=${setUser} choices=${options(users)} any="choose" required=${true} />`
+      : html`<${Field} label="Name or id of the user" name="user_id" value=${user} onValue=${setUser} required=${true} />`}
   <//>`;
 }
 

@@ -39,7 +39,7 @@ function Decide({ approval, verb, label, title, after, late, periods = false, ch
   return html`<${FormDialog} label=${label} title=${title} announces=${false} after=${after} perform=${perform}>
     <${What} approval=${approval} />
     ${children}
-    ${periods && html`<${Field} label="The call may be made within" value=${period} onValue=${setPeriod} choices=${PERIODS} any=${null} />`}
+    ${periods && html`<${Field} label="The call may be made within" name="valid_for_s" value=${period} onValue=${setPeriod} choices=${PERIODS} any=${null} />`}
     <${Field} label="Reason (optional)" name="reason" value=${reason} onValue=${setReason} lines=${2} maxlength=${REASON_MAX} help="The record keeps it; the agent is told why a call was refused." />
   <//>`;
 }
@@ -95,10 +95,10 @@ function Asked({ approval, changed, late }) {
     ${may === false && isOpen(approval) && html`<${NotOffered} what="The arguments, and deciding" reason=${FOR_DECIDERS} />`}`;
 }
 
-const DID = { approved: "approved", used: "approved", refused: "refused", withdrawn: "withdrew" };
+const DID = { approved: "approved", refused: "refused", withdrawn: "withdrew" };
 
 function Before({ approval: { state, decided_by: by, decided_at: at } }) {
-  if (!by) return `Nothing was changed: it is ${state} by now.`;
+  if (!by || !DID[state]) return `Nothing was changed. ${STATE_MEANS[state]}`;
   return html`Nothing was changed: <${Named} kind="users" id=${by} plain=${true} /> ${DID[state]} it before you, ${ago(Date.now() - Date.parse(at))}.`;
 }
 

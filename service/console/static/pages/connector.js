@@ -109,7 +109,7 @@ function Grant({ connector, owns, changed }) {
   return html`<${FormDialog} label="Grant to an agent" submit="Consent" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}/grants/agents/${agent.trim()}`, { ifMatch: connector.version })}>
     <p>A grant needs two consents, the connector's and the agent's. You give those that you can; the other side is asked for the rest.</p>
-    ${agents.length ? html`<${Field} label="Agent" value=${agent} onValue=${setAgent} choices=${options(agents)} any="choose" required=${true} />` : html`<${Field} label="Id of the agent" value=${agent} onValue=${setAgent} required=${true} />`}
+    ${agents.length ? html`<${Field} label="Agent" name="agent_id" value=${agent} onValue=${setAgent} choices=${options(agents)} any="choose" required=${true} />` : html`<${Field} label="Id of the agent" name="agent_id" value=${agent} onValue=${setAgent} required=${true} />`}
   <//>`;
 }
 

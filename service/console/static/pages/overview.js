@@ -7,7 +7,7 @@ import { Latest } from "../app/latest.js";
 import { isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, listed } from "../app/names.js";
 import { Badge, Card, CardStates, Failure, Page, Reading, cardState } from "../app/parts.js";
-import { LISTED_MAX, useRead } from "../app/reads.js";
+import { LISTED_MAX, useRead, useSignIns } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { Time, duration, left, linkedTime } from "../app/time.js";
 import { html, useEffect, useMemo, useState } from "../app/ui.js";
@@ -38,6 +38,7 @@ function Definitions({ refused }) {
   const me = useMe();
   const [state, setState] = useState({});
   const { readAt } = refused;
+  const signIns = useSignIns();
   useEffect(() => {
     if (!refused.data) return undefined;
     let current = true;
@@ -45,7 +46,7 @@ function Definitions({ refused }) {
     return () => {
       current = false;
     };
-  }, [me.id, readAt]);
+  }, [me.id, readAt, signIns]);
   const { found = [], looked, all } = state.data ?? {};
   const total = found.flatMap((each) => each.counts).reduce((sum, [, count]) => sum + count, 0);
   const isBad = found.some((each) => each.counts.some(([standing]) => standing === "changed"));
@@ -90,7 +91,8 @@ function FailingConnectors({ since, refused }) {
     <${Reading} read=${read}>${() => html`<p class="figure">${isPart ? (found.length ? `${found.length}+` : "–") : found.length}</p>
       <ul class="plain">${found.slice(0, SHOWN).map(([id, causes]) => html`<li><a href=${isUnlisted(id) ? link(["connectors", id]) : link("calls", { connector_id: id })}><${Named} kind="connectors" id=${id} plain=${true} /></a>: ${[...causes].map(([cause, count], index) => html`${index > 0 && ", "}${cause}${count > 1 && ` (${number(count)})`}`)}</li>`)}</ul>
       ${found.length > SHOWN && html`<p>and more</p>`}
-      ${isPart && html`<p>Of the last hour's calls, only the newest were looked at.</p>`}`}<//>
+      ${unlisted.data.end_cursor && html`<p>Of the connectors whose tools can't be listed, only the first ${number(unlisted.data.connectors.length)} were looked at.</p>`}
+      ${calls.some((each) => each.data.end_cursor) && html`<p>Of the last hour's calls, only the newest were looked at.</p>`}`}<//>
   <//>`;
 }
 
@@ -151,8 +153,7 @@ function Today() {
   <//>`;
 }
 
-function Waiting() {
-  const read = useRead("/api/mcp/approvals", { state: "pending", limit: 100 });
+function Waiting({ read }) {
   const found = read.data?.approvals ?? [];
   const may = useMayDecide(found);
   const mine = found.filter((each) => may(each));
@@ -225,11 +226,12 @@ export default function Overview() {
   const me = useMe();
   const service = useRead("/readyz", undefined, { minor: true });
   const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: lastHour, limit: 100 });
+  const approvals = useRead("/api/mcp/approvals", { state: "pending", limit: 100 });
   return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look, green is as it should be.">
-    <${Cards} before=${html`<${Latest} />`}>
+    <${Cards} before=${html`<${Latest} approvals=${approvals} />`}>
       <${Service} read=${service} />
       ${seesEverything(me) && html`<${Refusals} since=${lastHour} />`}
-      <${Waiting} />
+      <${Waiting} read=${approvals} />
       <${Definitions} refused=${refused} />
       <${FailingConnectors} since=${lastHour} refused=${refused} />
       <${RefusedCalls} read=${refused} />

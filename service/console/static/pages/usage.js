@@ -4,7 +4,7 @@ import { Chart } from "../app/chart.js";
 import { costs, money, number, short } from "../app/format.js";
 import { Named, options, rowsOf, useList } from "../app/names.js";
 import { Failure, Filters, Page, Reading, Table } from "../app/parts.js";
-import { useRead } from "../app/reads.js";
+import { useRead, useSignIns } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { shown, zone } from "../app/time.js";
 import { html, useEffect, useState } from "../app/ui.js";
@@ -71,13 +71,14 @@ function seriesOf(rows, currency, other) {
 
 function useNames(kind, ids) {
   const [rows, setRows] = useState([]);
+  const signIns = useSignIns();
   useEffect(() => {
     let current = true;
     if (kind) rowsOf(kind, ids).then((found) => current && setRows(found));
     return () => {
       current = false;
     };
-  }, [kind, ids.join()]);
+  }, [kind, ids.join(), signIns]);
   return (id) => rows.find((row) => row.id === id)?.name ?? (kind ? short(id) : String(id ?? "unknown").slice(0, 24));
 }
 
@@ -112,12 +113,13 @@ function useUsed(days, query) {
   return (name) => [...new Set([query[name], ...used.map((row) => row[name])])].filter(Boolean).sort();
 }
 
-function Sums({ read, groups, other, query }) {
+// The rows of a ranking are in pages.
+function Sums({ read, groups, other, query, isPaged = false }) {
   const { usage, totals, others, groups: all } = read.data;
   const offset = Number(query.offset ?? 0);
   const foot = [others && { ...others, label: `${number(all - usage.length)} others` }, totals && { ...totals, label: "Total" }].filter(Boolean);
   const to = (place) => link("usage", { ...query, offset: place || "" });
-  const isPart = offset > 0 || read.data.has_next_page;
+  const isPart = isPaged && (offset > 0 || read.data.has_next_page);
   const empty = SUBJECTS.some((name) => query[COLUMN_OF[name]]) ? "No turn of these days matches these filters." : "No turns were recorded in these days.";
   return html`<${Table} caption=${`Usage by ${groups.join(" and ")}${other ? ", the largest cost first" : ""}`} columns=${columnsOf(groups)} rows=${usage} foot=${foot} rowKey=${(_, index) => index} empty=${empty} />
     ${isPart && html`<nav class="paging" aria-label="Pages"><span role="status">${number(offset + 1)} to ${number(offset + usage.length)} of ${number(all)}</span>
@@ -153,7 +155,7 @@ export default function Usage({ query }) {
       ${series.data.has_next_page && html`<p class="warning">Only the first ${number(SERIES_ROWS)} rows are shown: choose fewer days.</p>`}
       ${currenciesOf(series.data.usage).map((currency) => html`<${CostByTime} key=${currency} rows=${series.data.usage} currency=${currency} period=${period} other=${other} />`)}
       <${Save} asked=${asked} />
-      ${!isRanked && html`<${Sums} read=${series} groups=${groups} query=${{ ...query, offset: undefined }} />`}`}<//>
-    ${isRanked && html`<${Reading} read=${ranking} what="Reading the sums">${() => html`<${Sums} read=${ranking} groups=${groups} other=${other} query=${query} />`}<//>`}
+      ${!isRanked && html`<${Sums} read=${series} groups=${groups} query=${query} />`}`}<//>
+    ${isRanked && html`<${Reading} read=${ranking} what="Reading the sums">${() => html`<${Sums} read=${ranking} groups=${groups} other=${other} query=${query} isPaged=${true} />`}<//>`}
   <//>`;
 }

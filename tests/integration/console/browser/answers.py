@@ -33,6 +33,15 @@ def refuse(page: Page, path: str, status: int, code: str, text: str) -> None:
     answer(page, path, data, status=status, text=text)
 
 
+def without_a_cookie(route: Route) -> None:
+    """Sign in as a browser does that keeps no cookie: who is signed in stays so."""
+    if route.request.method == "POST":
+        route.fulfill(json={"data": {}, "message": "signed in", "status_code": 200})
+    else:
+        body = {"data": {"signed_in": False}, "message": "session"}
+        route.fulfill(json=body | {"status_code": 200})
+
+
 def as_usual(page: Page, path: str) -> None:
     """Let the service itself answer again."""
     page.unroute(_at(path))

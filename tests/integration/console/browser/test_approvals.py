@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.integration.console.browser.answers import answer
+from tests.integration.console.browser.answers import answer, refuse
 from tests.integration.console.browser.conftest import Counts, Visit
 from tests.integration.console.browser.visitor import Visitor
 from tests.support.console.browser.service import DemoData
@@ -19,6 +19,10 @@ FOR_DECIDERS = "for managers of the agent, the connector's owner and superusers"
 
 def open_approval(visitor: Visitor, approval: dict[str, Any]) -> None:
     visitor.open(f"approvals/{approval['agent_id']}/{approval['id']}")
+
+
+def path_of(demo: DemoData, approval: dict[str, Any]) -> str:
+    return f"/api/mcp/agents/{demo.agent_id}/approvals/{approval['id']}"
 
 
 def state_of(visitor: Visitor, state: str) -> None:
@@ -169,6 +173,33 @@ def test_arguments_are_shown_as_they_were_written(visit: Visit, demo: DemoData) 
     expect(shown).to_contain_text("12345678901234567890")
     expect(shown).to_contain_text('"sum": 0.10')
     expect(shown.locator("mark")).to_have_text(["U+202E", "U+200B"])
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("expired", "Nobody approved it, or the agent didn't make the call, in time."),
+        ("used", "The agent has made the call."),
+    ],
+)
+def test_what_came_before_a_decision_is_said(
+    visit: Visit, demo: DemoData, state: str, said: str
+) -> None:
+    approval = demo.ask(f"{state} before it is decided")
+    visitor = visit("ben", refusals_expected=True)
+    open_approval(visitor, approval)
+    visitor.page.get_by_role("button", name="Approve", exact=True).click()
+
+    become = {"state": state, "decided_by": demo.user_id}
+    now = approval_now(demo, approval) | become
+    now["version"] += 1
+    answer(visitor.page, "/api/mcp/approvals", {"approvals": [now]})
+    refuse(visitor.page, f"{path_of(demo, approval)}/approve", 409, "closed", "late")
+    dialog = visitor.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Approve", exact=True).click()
+
+    visitor.shows("main .warning", f"Nothing was changed. {said}")
+    demo.call("POST", f"{path_of(demo, approval)}/withdraw", {})
 
 
 @pytest.mark.parametrize("state", ["expired", "withdrawn", "used", "refused"])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.integration.console.browser.answers import without_a_cookie
 from tests.integration.console.browser.conftest import Counts, Visit
 from tests.integration.console.browser.visitor import Visitor
 from tests.support.console.browser.service import DemoData
@@ -125,7 +126,71 @@ def test_another_user_sees_nothing_of_the_one_before(session: Session) -> None:
 
     visitor.shows("header", "olga")
     expect(visitor.page.get_by_role("dialog")).to_have_count(0)
-    assert "Typed by ben" not in visitor.page.content()
+    values = (
+        "[...document.querySelectorAll('input, textarea')].map((each) => each.value)"
+    )
+    assert "Typed by ben" not in visitor.page.evaluate(values)
     visitor.page.on("dialog", lambda dialog: dialog.dismiss())
     visitor.page.get_by_role("link", name="Sessions", exact=True).click()
     expect(visitor.page.locator("h1")).to_have_text("Sessions")
+
+
+def test_a_draft_outlasts_a_cookie_that_is_not_kept(session: Session) -> None:
+    visitor = session.visitor
+    visitor.open("agents").click("Register an agent")
+    visitor.page.get_by_label("Name", exact=True).fill("Kept")
+    session.end()
+    visitor.press("Enter")
+    expect(session.over).to_be_visible()
+    visitor.page.route("**/console/session", without_a_cookie)
+    session.over.get_by_label("Token").fill("art_any")
+    visitor.press("Enter")
+
+    expect(session.over.get_by_role("alert")).to_contain_text("hasn't kept the cookie")
+    name = visitor.page.get_by_label("Name", exact=True)
+    expect(name).to_have_value("Kept")
+
+
+def test_pages_that_stay_current_wait_for_the_sign_in(session: Session) -> None:
+    visitor = session.visitor
+    visitor.page.clock.install()
+    visitor.open("approvals")
+    session.end()
+    visitor.page.get_by_role("button", name="Refresh", exact=True).click()
+    expect(session.over).to_be_visible()
+    asked: list[str] = []
+    visitor.page.on("request", lambda request: asked.append(request.url))
+    visitor.page.clock.run_for(60_000)
+    visitor.page.evaluate("new Promise((done) => setTimeout(done))")
+    assert asked == []
+
+    session.sign_in_again("ben")
+    with visitor.page.expect_response("**/api/mcp/approvals?**"):
+        visitor.page.clock.run_for(60_000)
+
+
+def test_following_the_trail_goes_on_after_signing_in_again(
+    visit: Visit, demo: DemoData
+) -> None:
+    session = Session(visit("olga", refusals_expected=True), demo)
+    visitor = session.visitor
+    visitor.open("audit?kind=agent.registered")
+    session.end()
+    visitor.click("Follow live")
+    session.sign_in_again("olga")
+    made = demo.call("POST", "/api/catalog/agents", {"name": "After signing in"})
+
+    first = visitor.page.locator("main tbody tr").first
+    expect(first).to_contain_text("After signing in")
+    demo.call("DELETE", f"/api/catalog/agents/{made['id']}")
+
+
+def test_choices_are_read_after_signing_in_again(session: Session) -> None:
+    visitor = session.visitor
+    visitor.open("overview")
+    session.end()
+    visitor.page.get_by_role("link", name="Approvals", exact=True).click()
+    session.sign_in_again("ben")
+
+    options = visitor.page.get_by_label("Agent", exact=True).locator("option")
+    expect(options.nth(1)).to_be_attached()

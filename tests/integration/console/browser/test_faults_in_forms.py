@@ -40,6 +40,13 @@ def test_faults_of_a_price_are_at_their_fields(visit: Visit) -> None:
     )
     assert "price_per_1m" not in said(visitor)
     assert visitor.violations() == []
+    corrected = dialog.get_by_label("Input price")
+    expect(corrected).to_be_focused()
+    corrected.fill("1.5")
+    expect(corrected).not_to_have_attribute("aria-invalid", "true")
+    expect(dialog.get_by_label("Output price")).to_have_attribute(
+        "aria-invalid", "true"
+    )
 
 
 def test_faults_of_an_agent_are_at_their_fields(visit: Visit, demo: DemoData) -> None:

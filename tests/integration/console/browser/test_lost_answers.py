@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.integration.console.browser.conftest import Visit
 from tests.integration.console.browser.losing import LosingProxy, losing_proxy
@@ -99,3 +99,79 @@ def test_an_own_change_is_no_conflict_when_its_answer_was_lost(
     ada.shows("main", "What was meant")
     ada.errors.clear()
     demo.call("DELETE", path)
+
+
+# Calls of the API by the page's own script; the key of each, and what came of it.
+CALL = """
+([method, path, body]) => import("/console/app/api.js")
+  .then(({call}) => call(method, path, {body}))
+  .then(() => null, (error) => [error.status, error.message])
+"""
+AGENTS = "/api/catalog/agents"
+NEW = ["POST", AGENTS, {"name": "Never registered"}]
+
+
+def keys_of(visitor: Visitor, status: int) -> list[str]:
+    """Answer registrations so, or not at all (0); return their keys as they come."""
+    found: list[str] = []
+
+    def taken(route: Route) -> None:
+        found.append(route.request.headers["idempotency-key"])
+        if status == 0:
+            route.abort()
+        else:
+            data = {"code": "chosen", "errors": [], "request_id": "r"}
+            body = {"data": data, "message": "chosen", "status_code": status}
+            route.fulfill(status=status, json=body)
+
+    visitor.page.route(f"**{AGENTS}", taken)
+    return found
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("status", "is_kept"),
+    [(0, True), (502, True), (429, True), (409, False), (201, False)],
+)
+def test_a_key_is_kept_while_the_outcome_is_unknown_for_five_minutes(
+    visit: Visit, status: int, *, is_kept: bool
+) -> None:
+    visitor = visit("ada", refusals_expected=True).open("find/nothing")
+    keys = keys_of(visitor, status)
+    visitor.page.evaluate(CALL, NEW)
+    # The success of another change says nothing of this one.
+    visitor.page.route("**/api/catalog/other", lambda route: route.fulfill(json={}))
+    visitor.page.evaluate(CALL, ["PUT", "/api/catalog/other", None])
+    visitor.page.evaluate(CALL, NEW)
+    visitor.page.evaluate("{ const now = Date.now; Date.now = () => now() + 301_000; }")
+    visitor.page.evaluate(CALL, NEW)
+
+    assert (keys[0] == keys[1]) is is_kept
+    assert keys[2] not in keys[:2]
+    visitor.errors.clear()
+
+
+@pytest.mark.thorough
+def test_keys_end_with_the_session(visit: Visit, demo: DemoData) -> None:
+    visitor = visit(None, refusals_expected=True)
+    visitor.sign_in(demo.tokens["ada"])
+    keys = keys_of(visitor, 502)
+    visitor.page.evaluate(CALL, NEW)
+    visitor.click("Sign out")
+    visitor.page.get_by_label("Token").fill(demo.tokens["ada"])
+    visitor.click("Sign in")
+    visitor.settled()
+    visitor.page.evaluate(CALL, NEW)
+
+    assert len({*keys}) == 2
+
+
+@pytest.mark.thorough
+def test_an_answer_that_breaks_off_is_lost(visit: Visit) -> None:
+    visitor = visit("ada", refusals_expected=True).open("find/nothing")
+    visitor.page.evaluate(
+        "window.fetch = async () => new Response(new ReadableStream("
+        "{start: (controller) => controller.error(new TypeError('broken'))}))"
+    )
+
+    assert visitor.page.evaluate(CALL, NEW) == [0, "The answer was lost"]

@@ -41,3 +41,15 @@ def test_a_tool_is_decided_for_connectors_that_list_it_alone(
     expect(rows).to_have_count(2)
     expect(rows.nth(0).locator("td", has_text=NOT_LISTED)).to_have_count(2)
     expect(rows.nth(1).locator("td").nth(places[1])).to_have_text("✓ allow")
+
+
+def test_tools_that_could_not_be_read_are_not_said_to_be_unlisted(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin", refusals_expected=True)
+    visitor.page.route(
+        "**/definitions", lambda route: route.fulfill(status=500, json={})
+    )
+    visitor.open(f"agents/{demo.agent_id}")
+
+    visitor.shows("main", "The tools of these connectors couldn't be read")

@@ -53,7 +53,7 @@ def test_what_agents_did_last_is_shown_with_the_reasons_and_the_costs(
     visitor = visit("admin").open("overview")
 
     calls = visitor.page.get_by_role("region", name="Latest tool calls").locator("tr")
-    expect(calls.filter(has_text="list_issues").first).to_contain_text("by list_*")
+    expect(calls.filter(has_text="list_issues").first).to_contain_text("✓ allow list_*")
     denied = calls.filter(has_text="delete_issue").first
     expect(denied).to_contain_text("denied by the rules")
     sessions = visitor.page.get_by_role("region", name="Latest sessions")
@@ -247,3 +247,28 @@ def test_the_last_hour_is_that_before_the_page_was_refreshed(visit: Visit) -> No
     assert refreshed.keys() == opened.keys()
     for read, start in refreshed.items():
         assert start > opened[read]
+
+
+def test_connectors_that_were_not_looked_at_are_said(
+    visit: Visit, demo: DemoData
+) -> None:
+    visitor = visit("admin")
+    (one,) = demo.call("GET", "/api/mcp/connectors?limit=1")["connectors"]
+    one |= {"health_message": "refused", "health_at": "2026-01-01T00:00:00Z"}
+    body = {"data": {"connectors": [one], "end_cursor": "1"}}
+    visitor.page.route("**/connectors?health=*", lambda route: route.fulfill(json=body))
+    answer(visitor.page, "/api/mcp/calls", {"calls": [], "end_cursor": None})
+    visitor.open("overview")
+
+    failing = card(visitor, "Failing connectors")
+    expect(failing).to_contain_text("only the first 1 were looked at")
+    expect(failing).not_to_contain_text("last hour's calls")
+
+
+def test_approvals_are_read_once_for_all_that_shows_them(visit: Visit) -> None:
+    visitor = visit("admin").open("overview")
+    for times in (1, 2):
+        asked = [each for each in visitor.requests if "/approvals?" in each]
+        assert len(asked) == times
+        visitor.click("Refresh")
+        visitor.settled()

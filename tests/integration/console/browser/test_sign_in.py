@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.integration.console.browser.answers import refuse
+from tests.integration.console.browser.answers import refuse, without_a_cookie
 from tests.integration.console.browser.conftest import BY_LINK, Visit
 from tests.support.console.browser.service import DemoData
 
@@ -88,3 +88,36 @@ def test_the_link_of_the_first_start_works_once(visit: Visit, demo: DemoData) ->
 
     second.page.goto(demo.sign_in_url)
     expect(second.page.get_by_role("alert")).to_contain_text("has been used")
+
+
+def test_a_cookie_that_is_not_kept_is_said(visit: Visit, demo: DemoData) -> None:
+    visitor = visit(None)
+    visitor.page.route("**/console/session", without_a_cookie)
+    visitor.page.goto(f"{visitor.url}/console")
+    field = visitor.page.get_by_label("Token")
+    field.fill(demo.tokens["ada"])
+    visitor.press("Enter")
+
+    alert = visitor.page.get_by_role("alert")
+    expect(alert).to_contain_text("The browser hasn't kept the cookie")
+    expect(field).to_have_value(demo.tokens["ada"])
+
+
+def test_a_wrong_token_is_not_answered_with_the_advice_to_sign_in(visit: Visit) -> None:
+    visitor = visit(None, refusals_expected=True)
+    answer = {"data": {"code": "unauthenticated"}, "message": "it is not valid"}
+    visitor.page.route(
+        "**/console/session",
+        lambda route: (
+            route.fulfill(status=401, json=answer)
+            if route.request.method == "POST"
+            else route.fallback()
+        ),
+    )
+    visitor.page.goto(f"{visitor.url}/console")
+    visitor.page.get_by_label("Token").fill("art_wrong")
+    visitor.press("Enter")
+
+    alert = visitor.page.get_by_role("alert")
+    expect(alert).to_contain_text("it is not valid.")
+    expect(alert).not_to_contain_text("then try again")

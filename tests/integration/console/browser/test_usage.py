@@ -1,9 +1,10 @@
 """Usage: who spent most, and how each period's cost is drawn."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -212,7 +213,8 @@ def test_long_times_are_charted_by_week_and_month(visit: Visit, demo: DemoData) 
 
 def test_the_last_days_are_one_click_away(visit: Visit) -> None:
     visitor = visit("admin").open("usage?by=agent&until=2025-03-02")
-    today = datetime.now(UTC).date()
+    now = datetime.fromisoformat(visitor.page.evaluate("new Date().toISOString()"))
+    today = now.date()
     for label, days in (("Today", 1), ("Last 7 days", 7), ("Last 30 days", 30)):
         link = visitor.page.get_by_role("link", name=label)
         since = today - timedelta(days=days - 1)
@@ -225,10 +227,21 @@ def test_the_last_days_are_one_click_away(visit: Visit) -> None:
         expect(visitor.page.get_by_label("By", exact=True)).to_have_value("agent")
 
 
-def test_days_are_those_of_the_chosen_zone(visit: Visit, demo: DemoData) -> None:
+def test_days_are_those_of_the_chosen_zone(visit: Visit) -> None:
     visitor = visit("admin").open("usage?tz=Pacific/Kiritimati")
 
-    found = demo.call("GET", "/api/usage?time_zone=Pacific/Kiritimati")["usage"]
-    rows = cells(visitor.page, "Usage by day")
-    assert [row[0] for row in rows] == [row["day"] for row in found]
+    asked = [each for each in visitor.requests if each.startswith("/api/usage?")]
+    assert len(asked) == 2
+    for each in asked:
+        assert parse_qs(urlsplit(each).query)["time_zone"] == ["Pacific/Kiritimati"]
     visitor.shows(".lead", "by the day in Pacific/Kiritimati")
+
+
+def test_rows_that_are_cut_have_no_second_page(visit: Visit) -> None:
+    visitor = visit("admin")
+    cut = charted([1, 2]) | {"has_next_page": True, "groups": 2000}
+    answer(visitor.page, "/api/usage", cut)
+    visitor.open("usage")
+
+    visitor.shows(".warning", "Only the first 1,000 rows are shown")
+    expect(visitor.page.locator(".paging")).to_have_count(0)
