@@ -2,7 +2,7 @@
 import { get } from "./api.js";
 import { Named } from "./names.js";
 import { Reading, Stance, Table } from "./parts.js";
-import { PageReads } from "./reads.js";
+import { PageReads, useSignIns } from "./reads.js";
 import { link } from "./route.js";
 import { Time } from "./time.js";
 import { html, useContext, useEffect, useState } from "./ui.js";
@@ -15,6 +15,7 @@ export function useExplanations(asked) {
   const [found, setFound] = useState([]);
   const [turn, setTurn] = useState(0);
   const reads = useContext(PageReads);
+  const signIns = useSignIns();
   const key = JSON.stringify(asked);
   useEffect(() => {
     const controller = new AbortController();
@@ -45,7 +46,7 @@ export function useExplanations(asked) {
       controller.abort();
       asked.forEach((each) => reads.forget(each));
     };
-  }, [key, turn]);
+  }, [key, turn, signIns]);
   return found;
 }
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.integration.console.browser.answers import without_a_cookie
 from tests.integration.console.browser.conftest import Counts, Visit
 from tests.integration.console.browser.visitor import Visitor
 from tests.support.console.browser.service import DemoData
@@ -133,22 +132,6 @@ def test_another_user_sees_nothing_of_the_one_before(session: Session) -> None:
     visitor.page.on("dialog", lambda dialog: dialog.dismiss())
     visitor.page.get_by_role("link", name="Sessions", exact=True).click()
     expect(visitor.page.locator("h1")).to_have_text("Sessions")
-
-
-def test_a_draft_outlasts_a_cookie_that_is_not_kept(session: Session) -> None:
-    visitor = session.visitor
-    visitor.open("agents").click("Register an agent")
-    visitor.page.get_by_label("Name", exact=True).fill("Kept")
-    session.end()
-    visitor.press("Enter")
-    expect(session.over).to_be_visible()
-    visitor.page.route("**/console/session", without_a_cookie)
-    session.over.get_by_label("Token").fill("art_any")
-    visitor.press("Enter")
-
-    expect(session.over.get_by_role("alert")).to_contain_text("hasn't kept the cookie")
-    name = visitor.page.get_by_label("Name", exact=True)
-    expect(name).to_have_value("Kept")
 
 
 def test_pages_that_stay_current_wait_for_the_sign_in(session: Session) -> None:

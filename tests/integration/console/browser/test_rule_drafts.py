@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from uuid import UUID
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -68,6 +69,20 @@ def test_an_older_answer_is_no_change(draft: Draft) -> None:
     draft.visitor.shows("main", "older")
     expect(draft.visitor.page.get_by_role("alert")).to_have_count(0)
     expect(draft.editor.get_by_text("not saved", exact=True)).to_have_count(1)
+
+
+def test_a_connector_that_is_not_among_the_choices_is_shown_by_its_id(
+    draft: Draft,
+) -> None:
+    hidden = draft.rule("hidden") | {"connector_id": str(UUID(int=7))}
+    now = {"rules": [hidden], "version": 99, "warnings": []}
+    answer(draft.visitor.page, draft.path, now)
+    draft.button("Refresh").click()
+    rule = draft.visitor.edit_rule("hidden")
+
+    field = rule.get_by_label("Connector")
+    expect(field).to_have_value(hidden["connector_id"])
+    expect(field.locator("option:checked")).to_have_text("00000000\u2026")
 
 
 def test_what_was_saved_without_an_answer_is_not_said_of_a_new_draft(
