@@ -95,6 +95,8 @@ function Asked({ approval, changed, late }) {
     ${may === false && isOpen(approval) && html`<${NotOffered} what="The arguments, and deciding" reason=${FOR_DECIDERS} />`}`;
 }
 
+const AGAIN_MS = 500;
+const FOLLOWED_MS = 10_000;
 const DID = { approved: "approved", refused: "refused", withdrawn: "withdrew" };
 
 function Before({ approval: { state, decided_by: by, decided_at: at } }) {
@@ -123,9 +125,16 @@ export default function Approval({ rest: [agent, id] }) {
     read.refresh();
   };
   const late = (seen) => {
-    setSaid({ seen });
+    setSaid({ seen, at: Date.now() });
     read.refresh();
   };
+  // The list may be behind what the refusal knew: it is read again, for a while.
+  const isBehind = said.seen && approval?.version === said.seen.version && approval.state === said.seen.state;
+  useEffect(() => {
+    if (!isBehind || Date.now() - said.at > FOLLOWED_MS) return undefined;
+    const timer = setTimeout(read.refresh, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [isBehind, read.readAt]);
   return html`<${Page} title="Approval" lead=${html`<code>${id}</code>`}>
     <p><a href=${link("approvals")}>All approvals</a></p>
     <${Said} ...${said} approval=${approval} />

@@ -50,6 +50,9 @@ def readiness(**members: Any) -> dict[str, Any]:
 def test_what_agents_did_last_is_shown_with_the_reasons_and_the_costs(
     visit: Visit, demo: DemoData
 ) -> None:
+    demo.call_tool("list_issues", {})
+    demo.call_tool("delete_issue", {"number": 1})
+    demo.ask("The latest")
     visitor = visit("admin").open("overview")
 
     calls = visitor.page.get_by_role("region", name="Latest tool calls").locator("tr")
@@ -171,6 +174,7 @@ def test_stopped_and_late_parts_of_the_service_are_named(
 
 NO_APPROVALS: Final[Mapping[str, Any]] = {"approvals": [], "end_cursor": None}
 NO_CALLS: Final[Mapping[str, Any]] = {"calls": [], "end_cursor": None}
+NO_CONNECTORS: Final[Mapping[str, Any]] = {"connectors": [], "end_cursor": None}
 
 
 def test_the_first_sentence_says_what_needs_a_hand(
@@ -180,6 +184,7 @@ def test_the_first_sentence_says_what_needs_a_hand(
     answer(visitor.page, "/readyz", readiness(status="ready"))
     answer(visitor.page, "/api/mcp/approvals", NO_APPROVALS)
     answer(visitor.page, "/api/mcp/calls", NO_CALLS)
+    answer(visitor.page, "/api/mcp/connectors", NO_CONNECTORS)
     refuse(visitor.page, "/api/usage", 503, "unavailable", "no connection is free")
     visitor.open("overview")
 
