@@ -11,7 +11,12 @@ from psycopg import OperationalError
 from psycopg.errors import InsufficientPrivilege
 
 from service import __version__
-from service.cli.running import EXIT_CONFIG, EXIT_FAILED, print_error
+from service.cli.running import (
+    EXIT_CONFIG,
+    EXIT_FAILED,
+    EXIT_READER_LEFT,
+    print_error,
+)
 from service.config import Config
 from service.embedded_postgres.errors import EmbeddedPostgresError
 from service.errors import ConfigError, ServiceError, StartError
@@ -37,12 +42,13 @@ COMMANDS: Final[Mapping[str, str]] = {
 
 EPILOG: Final = """\
 'agent-runtime COMMAND --help' lists a command's options.
-Exit codes: 0 done, 1 failed, 2 wrong usage, 78 a wrong setting.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 78 a wrong setting, 141 nobody
+reads the output on.
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit status: 0, 1 failed, 78 bad setting."""
+    """Run one command and return the exit status, as EPILOG names them."""
     if arguments is None:
         arguments = sys.argv[1:]
     # Only the chosen command's module is imported, so that it starts at once.
@@ -53,7 +59,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print_error(error)
         return EXIT_CONFIG
     run: Callable[[Config, argparse.Namespace], int] = options.run
-    return run_command(config, lambda config: run(config, options))
+    try:
+        return run_command(config, lambda config: run(config, options))
+    except BrokenPipeError:
+        # Nobody reads on, as after head. What is left would be written at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_READER_LEFT
 
 
 def run_command(config: Config, run: Callable[[Config], int]) -> int:

@@ -8,6 +8,8 @@ from typing import Any, Final
 from service.logs import escape_unprintable
 
 EXIT_FAILED: Final = 1
+# As a shell reports SIGPIPE.
+EXIT_READER_LEFT: Final = 141
 EXIT_CONFIG: Final = 78
 
 

@@ -20,9 +20,9 @@ function Decision({ row }) {
 
 const CALLS = [
   { label: "Time", cell: (row) => linkedTime(row.at, row.href ?? link(["calls", row.id])) },
-  OF_AGENT,
   { label: "Tool", cell: (row) => html`<${ToolOf} call=${row} />` },
-  { label: "Decision", rest: true, cell: (row) => html`<${Decision} row=${row} />` },
+  { label: "Decision", cell: (row) => html`<${Decision} row=${row} />` },
+  OF_AGENT,
 ];
 
 const SESSIONS = [

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, Route, expect
 
 from tests.integration.console.browser.visitor import Visitor
 from tests.support.console.browser.service import DemoData
@@ -48,6 +49,24 @@ class Draft:
         rule = self.visitor.edit_rule(pattern)
         rule.get_by_label("Stance").select_option(stance)
         rule.get_by_role("button", name="Done").click()
+
+    def save_without_an_answer(self) -> None:
+        """Preview the draft and save it; its answer is lost on the way."""
+
+        def lose(route: Route) -> None:
+            if route.request.method != "PUT":
+                route.fallback()
+                return
+            body: Any = route.request.post_data_json
+            self.others_put(*body["rules"])
+            route.abort()
+
+        page = self.visitor.page
+        self.button("Preview").click()
+        page.route(f"**{self.path}", lose)
+        self.button("Save these rules").click()
+        expect(page.get_by_role("alert")).to_contain_text("can't be reached")
+        page.unroute(f"**{self.path}")
 
 
 @contextmanager
