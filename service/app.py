@@ -11,7 +11,7 @@ from service.capabilities.declaration import AppContext
 from service.capabilities.health import HEALTH_PROBES
 from service.follower_process import FollowerProcess
 from service.gateway.serving import GatewaySettings
-from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT
+from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT, WAITS
 from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
 from service.http.middleware import edge
@@ -65,6 +65,7 @@ def create_app(
     app[EVENT_LOG] = resources.log
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault
+    app[WAITS] = resources.waits
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     app[OWN_WRITES] = OwnWrites()

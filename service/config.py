@@ -19,6 +19,7 @@ from service.config_groups import (
     KafkaConfig,
     KeyConfig,
     TraceStoreConfig,
+    WaitConfig,
 )
 from service.errors import ConfigError
 from service.logs import LogFormat
@@ -68,7 +69,7 @@ DatabaseUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_connin
 ReplicaUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_one_server)]
 
 
-class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig):
+class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig, WaitConfig):
     """The settings of ``agent-runtime``.
 
     Each is an option of the command line (``data_dir``: ``--data-dir``) and an

@@ -10,7 +10,6 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from service.database import (
-    ANSWER_TIMEOUT_S,
     CONNECT_TIMEOUT_S,
     Db,
     WrongSessionError,
@@ -18,9 +17,9 @@ from service.database import (
     is_alive,
     verify_session,
 )
+from service.waits import Waits
 
 POOL_SIZE_MAX = 10
-POOL_TIMEOUT_S = 2.0
 POOL_RECONNECT_S = 2.0
 
 POOL_WAIT = Histogram(
@@ -34,6 +33,10 @@ class PoolBusyError(PoolTimeout):
     """All connections of a pool are in use, and none became free in time."""
 
 
+class SilentServerError(psycopg.OperationalError):
+    """The server has sent nothing for so long that its connection was closed."""
+
+
 class BoundedConnection(AsyncConnection[Any]):
     """A connection that is closed when the server doesn't answer in time.
 
@@ -41,9 +44,19 @@ class BoundedConnection(AsyncConnection[Any]):
     frozen, though another server is the primary by then.
     """
 
+    silence_s = Waits().silence_s
+
     async def wait(self, *args: Any, **options: Any) -> Any:
-        with deadline(self, ANSWER_TIMEOUT_S):
-            return await super().wait(*args, **options)
+        began = time.monotonic()
+        try:
+            with deadline(self, self.silence_s):
+                return await super().wait(*args, **options)
+        except psycopg.OperationalError as error:
+            if time.monotonic() - began < self.silence_s:
+                raise
+            raise SilentServerError(
+                f"the database has not answered for {self.silence_s:g} s"
+            ) from error
 
 
 class CheckedPool(AsyncConnectionPool[Db]):
@@ -76,8 +89,9 @@ class CheckedPool(AsyncConnectionPool[Db]):
             self._in_use -= 1
 
 
-def connection_pool(conninfo: str) -> CheckedPool:
+def connection_pool(conninfo: str, waits: Waits | None = None) -> CheckedPool:
     """Return a connection pool, not yet open, that gives up after a bounded wait."""
+    waits = waits or Waits()
     purges: set[asyncio.Task[None]] = set()
 
     async def check(connection: Db) -> None:
@@ -92,6 +106,8 @@ def connection_pool(conninfo: str) -> CheckedPool:
         raise psycopg.OperationalError("the connection was closed by the server")
 
     async def configure(connection: Db) -> None:
+        assert isinstance(connection, BoundedConnection)
+        connection.silence_s = waits.silence_s
         try:
             await verify_session(connection)
         except WrongSessionError as error:
@@ -106,7 +122,7 @@ def connection_pool(conninfo: str) -> CheckedPool:
         configure=configure,
         min_size=2,
         max_size=POOL_SIZE_MAX,
-        timeout=POOL_TIMEOUT_S,
+        timeout=waits.connection_s,
         # The pool's retries back off exponentially. Giving up early lets the next
         # request try at once when the server is back.
         reconnect_timeout=POOL_RECONNECT_S,

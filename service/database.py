@@ -18,6 +18,7 @@ from psycopg.pq import PGconn, Ping
 from psycopg_pool import AsyncConnectionPool
 
 from service.errors import ConfigError
+from service.waits import Waits
 
 Db = AsyncConnection[Any]
 Pool = AsyncConnectionPool[Db]
@@ -25,11 +26,10 @@ Pool = AsyncConnectionPool[Db]
 SERVICE_ROLE = "agent_runtime_service"
 READER_ROLE = "agent_runtime_reader"
 SETTINGS = {
-    "statement_timeout": "5s",
-    "lock_timeout": "2s",
     "idle_in_transaction_session_timeout": "10s",
     "TimeZone": "UTC",
 }
+UNITS = (("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1))
 MESSAGE_READS_MAX = 4
 NOT_READY = frozenset({Ping.REJECT, Ping.NO_RESPONSE})
 SERVER_START_S = 30.0
@@ -44,8 +44,7 @@ SESSION = """
 OPTION = re.compile(r"-c (\w+)=(\S+)")
 NOT_DURABLE = frozenset({"off", "local"})
 CONNECT_TIMEOUT_S = 5
-# Twice the server's own limit: a server that exceeds it doesn't run, or can't be
-# reached, and its kernel may still acknowledge what it is sent.
+# Of what is no request's, such as followers.
 ANSWER_TIMEOUT_S = 10.0
 # SQLSTATE classes of failures that pass: connection, transaction state (a standby),
 # rollback, resources, lock, operator.
@@ -76,7 +75,7 @@ def service_conninfo(
 
     ``settings`` override the service's own run-time settings.
     """
-    chosen = {"role": role, **SETTINGS, **settings}
+    chosen = {"role": role, **SETTINGS, **time_limits(Waits()), **settings}
     given = conninfo_to_dict(url).get("options") or ""
     options = " ".join(f"-c {name}={value}" for name, value in chosen.items())
     return make_conninfo(
@@ -84,6 +83,28 @@ def service_conninfo(
         options=f"{given} {options}".strip(),
         application_name=application_name,
         **KEEPALIVE,
+    )
+
+
+def time_limits(waits: Waits) -> dict[str, str]:
+    """Return the server's time limits for the statements of requests."""
+    return {
+        "statement_timeout": as_server_writes(waits.statement_s),
+        "lock_timeout": as_server_writes(waits.lock_s),
+    }
+
+
+def as_server_writes(seconds: float) -> str:
+    """Return a duration as PostgreSQL does, so that the two can be compared.
+
+    >>> as_server_writes(0.25), as_server_writes(5.0), as_server_writes(60)
+    ('250ms', '5s', '1min')
+    """
+    milliseconds = round(seconds * 1000)
+    return next(
+        f"{milliseconds // size}{unit}"
+        for unit, size in UNITS
+        if milliseconds % size == 0
     )
 
 
@@ -152,7 +173,7 @@ async def verify_session(connection: Db) -> None:
     given = connection.info.get_parameters().get("options", "")
     asked = dict(OPTION.findall(given))
     role = asked.pop("role", None)
-    names = [name for name in SETTINGS if name in asked]
+    names = [name for name in (*SETTINGS, *time_limits(Waits())) if name in asked]
     cursor = await connection.execute(SESSION, [["synchronous_commit", *names]])
     row = await cursor.fetchone()
     assert row is not None

@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+# Headers of refusals that pass by themselves, in seconds.
+RETRY_LATER: Final = {"Retry-After": "1"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,15 @@ from uuid import UUID
 
 from service.aggregates import AGGREGATES
 from service.connection_pool import CheckedPool, connection_pool
-from service.database import SERVER_START_S, require_right_session, service_conninfo
+from service.database import (
+    SERVER_START_S,
+    require_right_session,
+    service_conninfo,
+    time_limits,
+)
 from service.event_log.log import EventLog
 from service.event_log.read_replica import read_servers
+from service.event_log.writer import Timeouts
 from service.event_log.writer_connection import WRITER_NAME
 from service.keys.canary import verify_canary
 from service.keys.key_ring import KEY_RING_FILE, KeyRing
@@ -23,6 +29,7 @@ from service.notifications import (
 )
 from service.resources import LogResources, Resources
 from service.users.authenticate import TokenAuthenticator
+from service.waits import Waits
 
 
 @asynccontextmanager
@@ -31,7 +38,8 @@ async def open_log(conninfo: str) -> AsyncIterator[LogResources]:
 
     :raises WrongSessionError: connections have another role or other settings
     """
-    async with _pool(conninfo) as pool, _log(conninfo, pool) as log:
+    waits = Waits()
+    async with _pool(conninfo, waits) as pool, _log(conninfo, pool, waits) as log:
         yield LogResources(pool=pool, log=log)
 
 
@@ -43,6 +51,7 @@ async def open_resources(
     root: RootKeys | None = None,
     read_database_url: str | None = None,
     takes_commands: bool = False,
+    waits: Waits | None = None,
 ) -> AsyncIterator[Resources]:
     """Open everything, and close it in the opposite order.
 
@@ -56,20 +65,24 @@ async def open_resources(
     :raises WrongPurposeKeysError: the key ring belongs to another database
     """
     key_ring = KeyRing.load_or_create(data_dir / KEY_RING_FILE, root=root)
-    conninfo = service_conninfo(database_url)
+    waits = waits or Waits()
+    limits = time_limits(waits)
+    conninfo = service_conninfo(database_url, **limits)
     writer_conninfo = conninfo
     if takes_commands:
-        writer_conninfo = service_conninfo(database_url, application_name=WRITER_NAME)
-    async with _pool(conninfo) as pool:
+        writer_conninfo = service_conninfo(
+            database_url, application_name=WRITER_NAME, **limits
+        )
+    async with _pool(conninfo, waits) as pool:
         # Before the log: it may begin a new epoch on a server that was promoted.
         await verify_canary(pool, key_ring)
         user_keys = UserKeys(pool, key_ring)
         notifications = Notifications(pool)
         async with (
-            _log(conninfo, pool, writer_conninfo) as log,
+            _log(conninfo, pool, waits, writer_conninfo) as log,
             _notified(notifications, conninfo, user_keys),
             read_servers(
-                pool, conninfo, read_database_url, lambda: log.history
+                pool, conninfo, read_database_url, lambda: log.history, waits
             ) as reads,
         ):
             yield Resources(
@@ -82,6 +95,7 @@ async def open_resources(
                 vault=Vault(pool, user_keys),
                 authenticator=TokenAuthenticator(log, key_ring.token_hash),
                 notifications=notifications,
+                waits=waits,
             )
 
 
@@ -103,10 +117,10 @@ async def _notified(
 
 
 @asynccontextmanager
-async def _pool(conninfo: str) -> AsyncIterator[CheckedPool]:
+async def _pool(conninfo: str, waits: Waits) -> AsyncIterator[CheckedPool]:
     # The pool would only say that it got no connection in time.
     await require_right_session(conninfo)
-    async with connection_pool(conninfo) as pool:
+    async with connection_pool(conninfo, waits) as pool:
         # The first connections may take longer than a request would wait for one.
         await pool.wait(SERVER_START_S)
         yield pool
@@ -114,9 +128,18 @@ async def _pool(conninfo: str) -> AsyncIterator[CheckedPool]:
 
 @asynccontextmanager
 async def _log(
-    conninfo: str, pool: CheckedPool, writer_conninfo: str | None = None
+    conninfo: str,
+    pool: CheckedPool,
+    waits: Waits,
+    writer_conninfo: str | None = None,
 ) -> AsyncIterator[EventLog]:
-    log = EventLog(conninfo, AGGREGATES, pool, writer_conninfo=writer_conninfo)
+    log = EventLog(
+        conninfo,
+        AGGREGATES,
+        pool,
+        writer_conninfo=writer_conninfo,
+        timeouts=Timeouts.of(waits),
+    )
     await log.start()
     try:
         yield log

@@ -1,6 +1,6 @@
 """The open resources of a process: connections, log and keys."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from service.connection_pool import CheckedPool
 from service.event_log.log import EventLog
@@ -9,6 +9,7 @@ from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
 from service.notifications import Notifications
 from service.users.authenticate import TokenAuthenticator
+from service.waits import Waits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,7 @@ class Resources:
     vault: Vault
     authenticator: TokenAuthenticator
     notifications: Notifications
+    waits: Waits = field(default_factory=Waits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

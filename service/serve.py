@@ -84,6 +84,7 @@ async def serve(
                 root=await outside_root_keys(config),
                 read_database_url=_read_replica(config),
                 takes_commands="api" in config.parts and not config.reads_only,
+                waits=config.waits,
             )
         )
         token_file = await create_first_admin(resources, config.data_dir)
@@ -154,7 +155,9 @@ async def _start_followers(
     )
     names = [projector.name for projector in PROJECTORS]
     try:
-        await wait_for_position(resources.pool, names, 0, READ_TABLES_TIMEOUT_S)
+        await wait_for_position(
+            resources.pool, names, 0, timeout_s=READ_TABLES_TIMEOUT_S
+        )
     except UnavailableError:
         logger.warning("some read tables are still being built")
     for capability in CAPABILITIES:

@@ -8,10 +8,9 @@ from typing import Literal
 from prometheus_client import Gauge
 
 from service.database import Db, Pool
-from service.errors import PreconditionFailedError, UnavailableError
+from service.errors import RETRY_LATER, PreconditionFailedError, UnavailableError
 from service.event_log.read_replica import ReadReplica, ReadServer
 
-WAIT_TIMEOUT_S = 2.0
 WAIT_STEP_S = 0.005
 WAIT_STEP_MAX_S = 0.1
 
@@ -76,7 +75,8 @@ async def wait_for_position(
     server: Pool | ReadServer,
     followers: Sequence[str],
     position: int,
-    timeout_s: float = WAIT_TIMEOUT_S,
+    *,
+    timeout_s: float,
 ) -> None:
     """Return once all of the named followers have applied a position.
 
@@ -97,9 +97,10 @@ async def wait_for_position(
             )
         if asyncio.get_running_loop().time() > deadline:
             raise UnavailableError(
-                f"position {position} is not reflected here yet",
+                f"what is read here has not reached position {position} within "
+                f"{timeout_s:g} s; please retry",
                 code="position_not_reached",
-                headers={"Retry-After": "1"},
+                headers=RETRY_LATER,
             )
         await asyncio.sleep(step_s)
         step_s = min(step_s * 1.5, WAIT_STEP_MAX_S)

@@ -15,8 +15,9 @@ from psycopg.errors import UndefinedColumn, UndefinedTable
 
 from projections.engine.progress import applied_position, wait_for_position
 from service.database import Db, Pool
-from service.errors import PreconditionFailedError, UnavailableError
+from service.errors import RETRY_LATER, PreconditionFailedError, UnavailableError
 from service.event_log.read_replica import ReadServer, ReplicaLostError
+from service.http.app_keys import WAITS
 from service.http.log_epoch import POSITION_HEADER
 from service.http.own_writes import OwnWrite, own_write
 from service.http.read_server import (
@@ -102,7 +103,12 @@ async def wait_for_followers(
     if asked is not None:
         server = await _reached(request, followers, asked)
         if server is None:
-            await wait_for_position(read_server(request), followers, asked)
+            await wait_for_position(
+                read_server(request),
+                followers,
+                asked,
+                timeout_s=request.app[WAITS].position_s,
+            )
         return asked
     own = own_write(request)
     if own is None:
@@ -113,7 +119,7 @@ async def wait_for_followers(
             server = read_server(request)
             try:
                 await wait_for_position(
-                    server, followers, own.position, OWN_WRITE_TIMEOUT_S
+                    server, followers, own.position, timeout_s=OWN_WRITE_TIMEOUT_S
                 )
             except (UnavailableError, PreconditionFailedError):
                 return None
@@ -136,7 +142,7 @@ async def _reached(
     if not reads_from_replica(request):
         return None
     try:
-        await wait_for_position(server, followers, position, REPLICA_WAIT_S)
+        await wait_for_position(server, followers, position, timeout_s=REPLICA_WAIT_S)
     except (UnavailableError, ReplicaLostError):
         read_from_primary(request, "behind")
         return None
@@ -249,5 +255,5 @@ class _NotBuiltYetError(UnavailableError):
         super().__init__(
             "the read tables have not been built yet",
             code="not_built_yet",
-            headers={"Retry-After": "1"},
+            headers=RETRY_LATER,
         )

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from projections.health.metrics import Metrics
 from service.connection_pool import PoolBusyError
 from service.database import Pool
+from service.errors import RETRY_LATER
 from service.follower_process import FollowerProcess, State
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -202,7 +203,7 @@ def _answer(
     }
     if word in ("ready", "degraded"):
         return Answer(message=word, data=data)
-    return Answer(status=503, message=word, data=data, headers={"Retry-After": "1"})
+    return Answer(status=503, message=word, data=data, headers=RETRY_LATER)
 
 
 @routes.get(

@@ -14,7 +14,7 @@ from projections.price_catalog.queries import (
     effective_prices,
 )
 from projections.price_catalog.rendering import RenderedCatalog, render_catalog
-from service.errors import UnavailableError
+from service.errors import RETRY_LATER, UnavailableError
 from service.event_log.read_replica import (
     ReadReplica,
     ReadServer,
@@ -102,7 +102,7 @@ class CatalogCache:
             raise UnavailableError(
                 "the price catalog has not been built yet",
                 code="not_built_yet",
-                headers={"Retry-After": "1"},
+                headers=RETRY_LATER,
             )
         self._state, self._state_from, self._state_read_at = state, server, read_at
         return state, server

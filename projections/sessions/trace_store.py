@@ -18,7 +18,6 @@ from aiohttp import web
 
 from projections.sessions.resource import AnnotationSummary, SessionAnnotation
 
-DEADLINE_S = 2.0
 # With less time left, a lookup tells nothing about the store.
 LEFT_SHARE_MIN = 0.25
 
@@ -87,8 +86,8 @@ class Traces:
     its own tables waits that much less for the store.
     """
 
-    store: TraceStore | None = None
-    deadline_s: float = DEADLINE_S
+    store: TraceStore | None
+    deadline_s: float
 
     async def of(
         self, sessions: Iterable[SessionKey], *, page_began_at: float

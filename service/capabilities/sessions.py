@@ -18,7 +18,7 @@ from service.sessions.routes import routes as session_commands
 
 def _add_resources(app: web.Application, context: AppContext) -> None:
     resources = context.resources
-    app[TRACES] = Traces(context.phoenix)
+    app[TRACES] = Traces(context.phoenix, resources.waits.trace_store_s)
     app[INGEST] = Ingest(resources.log, resources.pool, resources.vault)
 
 

@@ -12,6 +12,7 @@ from service.config_groups import (
     KafkaConfig,
     KeyConfig,
     TraceStoreConfig,
+    WaitConfig,
 )
 
 GENERAL: Final = "settings"
@@ -20,6 +21,7 @@ GROUPS: Final[Mapping[str, type[BaseModel]]] = {
     "Kafka": KafkaConfig,
     "trace store": TraceStoreConfig,
     "tool gateway": GatewayConfig,
+    "waits": WaitConfig,
 }
 
 

@@ -20,6 +20,7 @@ class RememberedAbsences:
 
     def __init__(self, log: CommandLog, absent: set[UUID] | None = None) -> None:
         self.mapper = log.mapper
+        self.wait_s = log.wait_s
         self.pending = log.pending
         self.absent = absent or set()
         self._log = log

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from service.waits import holding
+
 
 @dataclass(slots=True)
 class _Lock:
@@ -19,7 +21,8 @@ class AggregateLocks:
     They save commands that would lose the race; correctness doesn't depend on them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wait_s: float) -> None:
+        self._wait_s = wait_s
         self._locks: dict[UUID, _Lock] = {}
 
     def is_contended(self, aggregate_id: UUID) -> bool:
@@ -28,11 +31,14 @@ class AggregateLocks:
 
     @contextlib.asynccontextmanager
     async def lock(self, aggregate_id: UUID) -> AsyncIterator[None]:
-        """Hold an aggregate's lock; first come, first served."""
+        """Hold an aggregate's lock; first come, first served.
+
+        :raises UnavailableError: the commands before take too long
+        """
         entry = self._locks.setdefault(aggregate_id, _Lock())
         entry.users += 1
         try:
-            async with entry.lock:
+            async with holding(entry.lock, self._wait_s, "the changes before this one"):
                 yield
         finally:
             entry.users -= 1

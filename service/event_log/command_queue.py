@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from service.errors import RETRY_LATER
 from service.event_log.append import Append, OverloadedError
 from service.event_log.pending import (
     BATCH_COMMANDS_MAX,
@@ -19,7 +20,6 @@ from service.event_log.pending import (
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 QUEUE_COMMANDS_MAX = 4096
 QUEUE_BYTES_MAX = 64 * 1024 * 1024
-RETRY_LATER = {"Retry-After": "1"}
 
 
 class CommandQueue:

@@ -16,15 +16,13 @@ from psycopg import Error
 from psycopg.errors import Diagnostic
 
 from service.database import ANSWER_TIMEOUT_S, Db, connect, deadline
-from service.errors import UnavailableError
-from service.event_log.command_queue import RETRY_LATER
+from service.errors import RETRY_LATER, UnavailableError
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.history import Mark
 
 POLL_S = 0.5
 INTERVAL_S = 0.02
 RECONNECT_S = 0.5
-WAIT_TIMEOUT_S = 5.0
 CANCEL_S = 2.0
 
 NEWEST = """
@@ -111,12 +109,15 @@ class DurablePosition:
     there are no synchronous standbys to wait for.
     """
 
-    def __init__(self, conninfo: str, advanced: Callable[[], None]) -> None:
+    def __init__(
+        self, conninfo: str, advanced: Callable[[], None], *, wait_s: float
+    ) -> None:
         self.others_committed = asyncio.Event()
         self.mark: Mark | None = None
         self.has_standbys = True
         self._conninfo = conninfo
         self._advanced = advanced
+        self._wait_s = wait_s
         self._has_advanced = asyncio.Event()
 
     def position(self, epoch: UUID) -> int:
@@ -143,14 +144,16 @@ class DurablePosition:
         :raises UnavailableError: it isn't in time
         """
         try:
-            async with asyncio.timeout(WAIT_TIMEOUT_S):
+            async with asyncio.timeout(self._wait_s):
                 while self.position(epoch) < position:
                     self.others_committed.set()
                     self._has_advanced.clear()
                     await self._has_advanced.wait()
         except TimeoutError:
             raise UnavailableError(
-                "the answer rests on a commit that isn't on the standbys yet",
+                "the answer rests on a commit that the standbys haven't got within "
+                f"{self._wait_s:g} s; please retry",
+                code="not_replicated",
                 headers=RETRY_LATER,
             ) from None
 

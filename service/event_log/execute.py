@@ -2,12 +2,13 @@
 
 import asyncio
 import random
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 from uuid import UUID
 
-from service.errors import ConflictError, ServiceError
+from service.errors import RETRY_LATER, ConflictError, ServiceError
 from service.event_log.append import Appended, Receipt, VersionConflictError
 from service.event_log.pending import BaseFailedError, OvertakenError
 from service.event_log.protocol import CommandLog
@@ -48,11 +49,14 @@ async def execute(
 
     :returns: the decision's result, and None when nothing was appended
     :raises ServiceError: the decision's refusal
-    :raises ConflictError: after too many version conflicts
+    :raises ConflictError: after too many version conflicts, or too long
     :raises AlreadyAnsweredError: when the receipt's key has been used
     """
     contended: UUID | None = None
+    give_up = time.monotonic() + log.wait_s
     for attempt in range(ATTEMPTS_MAX):
+        if attempt and time.monotonic() > give_up:
+            break
         if authenticate is not None and (attempt or principal is None):
             principal = await authenticate()
         work = UnitOfWork(
@@ -85,7 +89,7 @@ async def execute(
     raise ConflictError(
         "too many concurrent changes to this resource; please retry",
         code="too_many_conflicts",
-        headers={"Retry-After": "1"},
+        headers=RETRY_LATER,
     )
 
 

@@ -58,9 +58,13 @@ class EventLog:
         cache_size_max: int = CACHE_AGGREGATES_MAX,
         timeouts: Timeouts | None = None,
     ) -> None:
+        timeouts = timeouts or Timeouts()
+        self.wait_s = timeouts.queue_s
         self.mapper = EventMapper(aggregates)
         self.notifier = CommitNotifier(conninfo, self._others_have_committed)
-        self.durable = DurablePosition(conninfo, self.notifier.notify_subscribers)
+        self.durable = DurablePosition(
+            conninfo, self.notifier.notify_subscribers, wait_s=self.wait_s
+        )
         self.cache = AggregateCache(cache_size_max)
         self._pool = pool
         self._writer = Writer(
@@ -83,7 +87,7 @@ class EventLog:
         )
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots = Snapshots(pool, self.mapper)
-        locks = AggregateLocks()
+        locks = AggregateLocks(self.wait_s)
         self.lock, self.is_contended = locks.lock, locks.is_contended
 
     async def start(self) -> None:

@@ -21,6 +21,8 @@ class CommandLog(Protocol):
 
     mapper: EventMapper
     pending: PendingCommands
+    # How long a command waits for others, in seconds.
+    wait_s: float
 
     @property
     def history(self) -> History:

@@ -20,16 +20,18 @@ from service.database import (
     require_right_session,
     service_conninfo,
     shut_down_socket,
+    time_limits,
 )
 from service.event_log.history import History
 from service.tasks import background_task, end_tasks
+from service.waits import Waits
 
 WATCH_S = 0.5
 ANSWER_S = 2.0
 LAG_MAX_S = 5.0
-# Longer than the few statements of a read may take; a server that is frozen keeps its
-# connections open and answers none of them.
-LENT_S = 15.0
+# A read has a few statements; a server that is frozen keeps its connections open and
+# answers none of them.
+LENT_STATEMENTS = 3
 
 AT_REPLICA = """
     SELECT h.epoch, h.position, e.command_id,
@@ -102,9 +104,15 @@ class ReadReplica(ReadServer):
     name = "replica"
 
     def __init__(
-        self, conninfo: str, primary_conninfo: str, history: Callable[[], History]
+        self,
+        conninfo: str,
+        primary_conninfo: str,
+        history: Callable[[], History],
+        waits: Waits | None = None,
     ) -> None:
-        self._replica_pool = connection_pool(conninfo)
+        waits = waits or Waits()
+        self._replica_pool = connection_pool(conninfo, waits)
+        self._lent_s = LENT_STATEMENTS * waits.statement_s
         super().__init__(self._replica_pool)
         self._conninfo = conninfo
         self._primary_conninfo = primary_conninfo
@@ -134,7 +142,7 @@ class ReadReplica(ReadServer):
             async with self._replica_pool.connection() as db:
                 self._lent.add(db)
                 try:
-                    with deadline(db, LENT_S):
+                    with deadline(db, self._lent_s):
                         yield db
                 finally:
                     self._lent.discard(db)
@@ -229,6 +237,7 @@ async def read_servers(
     primary_conninfo: str,
     replica_url: str | None,
     history: Callable[[], History],
+    waits: Waits,
 ) -> AsyncIterator[ReadServers]:
     """Yield the servers of reads, and watch the replica if there is one.
 
@@ -237,8 +246,8 @@ async def read_servers(
     if replica_url is None:
         yield ReadServers(ReadServer(primary))
         return
-    conninfo = service_conninfo(replica_url)
+    conninfo = service_conninfo(replica_url, **time_limits(waits))
     await require_right_session(conninfo)
-    replica = ReadReplica(conninfo, primary_conninfo, history)
+    replica = ReadReplica(conninfo, primary_conninfo, history, waits)
     async with replica.watching():
         yield ReadServers(ReadServer(primary), replica)

@@ -5,13 +5,15 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 from uuid import UUID
 
+import psycopg
 from prometheus_client import Histogram
 from psycopg import AsyncConnection
 
 from service.database import TRANSIENT, Db, deadline
-from service.errors import UnavailableError
+from service.errors import RETRY_LATER, UnavailableError
 from service.event_log.append import (
     Append,
     Appended,
@@ -20,10 +22,7 @@ from service.event_log.append import (
     VersionConflictError,
 )
 from service.event_log.batch import APPEND, BatchResult, arguments, outcomes
-from service.event_log.command_queue import (
-    RETRY_LATER,
-    CommandQueue,
-)
+from service.event_log.command_queue import CommandQueue
 from service.event_log.commit_unknown import settle, was_refused
 from service.event_log.durable import without_warnings
 from service.event_log.history import History
@@ -31,6 +30,8 @@ from service.event_log.pending import NO_BASES, PendingCommand, bases_by_number
 from service.event_log.writer_connection import WriterConnection
 from service.tasks import end_tasks
 from service.tracing.current import committing
+from service.unavailable import unavailable
+from service.waits import Waits
 
 RESUBMISSIONS_MAX = 3
 RECONNECT_S = 0.2
@@ -64,15 +65,23 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeouts:
-    """Time limits: in the queue, of a commit, and to settle an unknown outcome.
+    """Time limits: for other commands, of a commit, and to settle an unknown outcome.
 
-    ``commit_s`` is longer than the server's own statement_timeout, so that only a
-    lost server is given up.
+    ``queue_s`` is for each of what :class:`Waits` names. ``commit_s`` is longer than
+    the server's own statement_timeout, so that only a lost server is given up.
     """
 
     queue_s: float = 5.0
     commit_s: float = 6.0
     settle_s: float = 5.0
+
+    @classmethod
+    def of(cls, waits: Waits) -> Self:
+        return cls(
+            queue_s=waits.commit_s,
+            commit_s=waits.statement_s + 1,
+            settle_s=waits.commit_s,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +160,7 @@ class Writer:
                 continue
             connection = await live()
             if connection is None:
-                self._queue.fail_all(_unavailable)
+                self._queue.fail_all(_unreachable)
                 await asyncio.sleep(RECONNECT_S)
                 continue
             batch = self._queue.take()
@@ -169,7 +178,9 @@ class Writer:
             self._queue.fail_older(
                 self._timeouts.queue_s,
                 lambda: OverloadedError(
-                    "the event log is too slow now", headers=RETRY_LATER
+                    f"the commands before this one took more than "
+                    f"{self._timeouts.queue_s:g} s; nothing was changed; please retry",
+                    headers=RETRY_LATER,
                 ),
             )
 
@@ -231,10 +242,10 @@ class Writer:
             await self._connection.close()
             await self._settle(batch)
             return
-        sqlstate = getattr(error, "sqlstate", None)
-        if sqlstate is not None and sqlstate[:2] in TRANSIENT:
+        sqlstate = (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""
+        if sqlstate[:2] in TRANSIENT:
             logger.warning("append refused", extra={"sqlstate": sqlstate})
-            _fail(batch, _unavailable)
+            _fail(batch, lambda: unavailable(error))
             if sqlstate.startswith(READ_ONLY):
                 # The server became a standby; a new connection may reach the primary.
                 await self._connection.close()
@@ -265,7 +276,7 @@ class Writer:
             if appended is not None:
                 applied.append((waiting, appended))
             elif waiting.submissions >= RESUBMISSIONS_MAX:
-                waiting.end(_unavailable())
+                waiting.end(_unreachable())
             else:
                 waiting.submissions += 1
                 again.append(waiting)
@@ -285,8 +296,8 @@ def _fail(batch: Iterable[PendingCommand], error: Callable[[], Exception]) -> No
         waiting.end(error())
 
 
-def _unavailable() -> UnavailableError:
-    return UnavailableError("the event log can't be reached", headers=RETRY_LATER)
+def _unreachable() -> UnavailableError:
+    return unavailable(psycopg.OperationalError())
 
 
 def _unknown() -> OutcomeUnknownError:

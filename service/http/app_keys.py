@@ -5,7 +5,9 @@ from aiohttp import web
 from service.event_log.log import EventLog
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
+from service.waits import Waits
 
 EVENT_LOG = web.AppKey("event_log", EventLog)
 KEY_RING = web.AppKey("key_ring", KeyRing)
 VAULT = web.AppKey("vault", Vault)
+WAITS = web.AppKey("waits", Waits)

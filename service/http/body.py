@@ -2,19 +2,22 @@
 
 import asyncio
 import zlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import NoReturn
 
 from aiohttp import web
 
 from service.errors import (
+    RETRY_LATER,
     MalformedRequestError,
     TooLargeError,
     UnavailableError,
     UnsupportedMediaTypeError,
 )
+from service.http.app_keys import WAITS
 
 BODY_BYTES_MAX = 1024 * 1024
-BODY_TIMEOUT_S = 30
 # Exporters send one.
 GZIP_MEMBERS_MAX = 16
 # zlib's: the largest window, with a gzip header.
@@ -46,23 +49,35 @@ async def read_bytes(request: web.Request) -> bytes:
     :raises TooLargeError: it has more than ``BODY_BYTES_MAX``
     :raises MalformedRequestError: the client disconnected before its end, or it isn't
         valid chunked coding
-    :raises UnavailableError: the upload took more than ``BODY_TIMEOUT_S``
+    :raises UnavailableError: it took too long
     """
     await _ask_for_body(request, BODY_BYTES_MAX)
     try:
         if request.content.is_eof():
             return await request.read()
-        async with asyncio.timeout(BODY_TIMEOUT_S):
+        async with uploading(request):
             return await request.read()
     except web.HTTPRequestEntityTooLarge:
         _refuse_large(BODY_BYTES_MAX)
     except ConnectionError:
         raise MalformedRequestError("the body ended too early") from None
+
+
+@asynccontextmanager
+async def uploading(request: web.Request, *, times: int = 1) -> AsyncIterator[None]:
+    """Bound the time of an upload, which may be ``times`` as long as of most.
+
+    :raises UnavailableError: it took too long
+    """
+    wait_s = times * request.config_dict[WAITS].body_s
+    try:
+        async with asyncio.timeout(wait_s):
+            yield
     except TimeoutError:
         raise UnavailableError(
-            f"the body took more than {BODY_TIMEOUT_S} s",
+            f"the body took more than {wait_s:g} s",
             code="upload_too_slow",
-            headers={"Retry-After": "1"},
+            headers=RETRY_LATER,
         ) from None
 
 

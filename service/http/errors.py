@@ -9,8 +9,7 @@ from aiohttp import web
 from prometheus_client import Counter
 
 from service import errors
-from service.connection_pool import PoolBusyError
-from service.errors import Problem, ServiceError, UnavailableError
+from service.errors import Problem, ServiceError
 from service.http.envelope import Answer, respond
 from service.http.operation import operation_of
 from service.http.telemetry import REQUEST_ID
@@ -19,6 +18,7 @@ from service.keys.canary import RetiredRootKeyError
 from service.keys.cipher import OpenError
 from service.keys.root_key import RootKeyUnavailableError, WrongRootKeyError
 from service.keys.vault import ValueMissingError
+from service.unavailable import unavailable
 
 STATUS: Final[dict[type[ServiceError], int]] = {
     errors.MalformedRequestError: 400,
@@ -101,14 +101,9 @@ def _refusal(request: web.Request, error: ServiceError) -> web.Response:
 def _without_database(
     request: web.Request, error: psycopg.OperationalError
 ) -> web.Response:
-    if isinstance(error, PoolBusyError):
-        message = "all connections to the database are in use; please retry"
-        code = "database_busy"
-    else:
-        message, code = "the database can't be reached", UnavailableError.code
-    logger.warning(message, exc_info=error, extra=_named(request))
-    headers = {"Retry-After": "1"}
-    return _refusal(request, UnavailableError(message, code=code, headers=headers))
+    refusal = unavailable(error)
+    logger.warning(refusal.message, exc_info=error, extra=_named(request))
+    return _refusal(request, refusal)
 
 
 def _unreadable(

@@ -33,5 +33,5 @@ async def outside_root_keys(config: Config) -> RootKeys | None:
         command = shlex.split(config.root_keys_program)
         if not command:
             raise KeyRingError("the key program's command is empty")
-        return await ExecRootKeys.start(command)
+        return await ExecRootKeys.start(command, deadline_s=config.wait_root_key_s)
     return None

@@ -6,7 +6,7 @@ import psycopg
 from aiohttp import web
 from typing_extensions import TypedDict
 
-from service.errors import UnavailableError
+from service.errors import RETRY_LATER, UnavailableError
 from service.http.app_keys import VAULT
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
@@ -69,5 +69,5 @@ async def destroy_recorded_key(request: web.Request, user_id: UUID) -> None:
             "this is recorded, but the key isn't destroyed yet; please repeat the "
             "request",
             code="outcome_unknown",
-            headers={"Retry-After": "1"},
+            headers=RETRY_LATER,
         ) from error

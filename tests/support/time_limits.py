@@ -1,8 +1,8 @@
 """The service's time limits, raised so that a busy machine doesn't meet them.
 
 They are a user's limits: two seconds for a connection, five for a statement. A test
-of one of them uses the fixture `own_time_limits`; processes that tests start have
-their own limits anyway.
+of one of them uses the fixture `own_time_limits`, or gives limits of its own; processes
+that tests start have their own limits anyway.
 """
 
 from collections.abc import Iterator
@@ -11,21 +11,16 @@ from typing import Final
 import pytest
 
 from projections.engine import follower, snapshot
-from projections.engine.progress import wait_for_position
 from projections.relay import checkpoint_relay
-from service import connection_pool, database
+from service import database
 from service.event_log import commit_unknown, durable, writer_connection
 from service.event_log.writer import Timeouts
 from service.keys.key_program import ExecRootKeys
+from service.waits import Waits
 
 RAISED_S: Final = 60
-# As the server writes it.
-RAISED: Final = "1min"
-SERVER_SETTINGS: Final = ("statement_timeout", "lock_timeout")
 # Constants that their modules read at each call.
 CONSTANTS: Final = (
-    (connection_pool, "POOL_TIMEOUT_S"),
-    (connection_pool, "ANSWER_TIMEOUT_S"),
     (durable, "ANSWER_TIMEOUT_S"),
     (follower, "ANSWER_TIMEOUT_S"),
     (checkpoint_relay, "ANSWER_TIMEOUT_S"),
@@ -38,6 +33,7 @@ CONSTANTS: Final = (
 FUNCTIONS: Final = (
     database.connect,
     Timeouts.__init__,
+    Waits.__init__,
     vars(ExecRootKeys)["start"].__func__,
 )
 
@@ -60,9 +56,6 @@ def own_time_limits(raised_time_limits: pytest.MonkeyPatch) -> Iterator[None]:
 def raise_limits(patch: pytest.MonkeyPatch) -> None:
     for module, name in CONSTANTS:
         patch.setattr(module, name, RAISED_S)
-    for name in SERVER_SETTINGS:
-        patch.setitem(database.SETTINGS, name, RAISED)
     for function in FUNCTIONS:
         raised = dict.fromkeys(function.__kwdefaults__ or (), RAISED_S)
         patch.setattr(function, "__kwdefaults__", raised)
-    patch.setattr(wait_for_position, "__defaults__", (RAISED_S,))

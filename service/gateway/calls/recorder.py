@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from service.errors import ServiceError, UnavailableError
+from service.errors import RETRY_LATER, ServiceError, UnavailableError
 from service.event_log.execute import Decide, execute
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
@@ -113,9 +113,7 @@ class CallRecorder:
         :raises UnavailableError: too many wait already
         """
         if len(self._ended) + self._batched >= WAITING_MAX:
-            raise UnavailableError(
-                GATEWAY_BUSY, code="overloaded", headers={"Retry-After": "1"}
-            )
+            raise UnavailableError(GATEWAY_BUSY, code="overloaded", headers=RETRY_LATER)
 
     def ended(self, how: FinishedCall) -> None:
         """Record the end of a call that was admitted by an event of its own."""

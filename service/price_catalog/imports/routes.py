@@ -8,9 +8,9 @@ import orjson
 from aiohttp import web
 from pydantic import Field
 
-from service.errors import UnavailableError, UnsupportedMediaTypeError
+from service.errors import UnsupportedMediaTypeError
 from service.http.authentication import PRINCIPAL, authenticate_again
-from service.http.body import read_upload
+from service.http.body import read_upload, uploading
 from service.http.dispatch import request_metadata
 from service.http.envelope import Answer, to_json
 from service.http.log_epoch import POSITION_HEADER
@@ -37,7 +37,8 @@ routes = Routes("llm-router")
 
 IMPORT_RESOURCES: web.AppKey[LogAndPool] = web.AppKey("import_resources")
 UPLOAD_LOCK = named_id("turn", "price list upload")
-UPLOAD_TIMEOUT_S = 60
+# A price list is larger than other bodies.
+UPLOAD_TIMES = 2
 ANSWERS = {
     200: "prices imported, or with dry_run: what an import would change",
     403: "the caller is not a superuser",
@@ -118,23 +119,12 @@ async def post_litellm_import(
         raise UnsupportedMediaTypeError("the body must be application/json")
     # One file at a time in memory; the next caller's stays in their hands.
     async with request.app[IMPORT_RESOURCES].log.lock(UPLOAD_LOCK):
-        document = await _read_in_time(request)
+        async with uploading(request, times=UPLOAD_TIMES):
+            document = await read_upload(request, DOCUMENT_BYTES_MAX)
         listed = await asyncio.to_thread(
             import_litellm, document, version=query.version
         )
     return await _import(request, query, listed)
-
-
-async def _read_in_time(request: web.Request) -> bytes:
-    try:
-        async with asyncio.timeout(UPLOAD_TIMEOUT_S):
-            return await read_upload(request, DOCUMENT_BYTES_MAX)
-    except TimeoutError:
-        raise UnavailableError(
-            f"the upload took more than {UPLOAD_TIMEOUT_S} s",
-            code="upload_too_slow",
-            headers={"Retry-After": "1"},
-        ) from None
 
 
 async def _import(

@@ -1,18 +1,15 @@
 """OTLP/HTTP: the one operation that speaks another protocol than the rest."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from functools import partial
-from typing import Final
 
 from aiohttp import web
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-)
 from typing_extensions import TypedDict
 
-from service.errors import ForbiddenError, MalformedRequestError, UnavailableError
+from service.errors import ForbiddenError, MalformedRequestError
+from service.http.app_keys import WAITS
 from service.http.authentication import authenticate_again
+from service.http.body import uploading
 from service.http.dispatch import request_metadata
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
@@ -23,12 +20,11 @@ from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.old_traces import keep_deleting_old_traces
 from service.sessions.otlp.recording import Recording
 from service.tasks import background_task, end_tasks
+from service.waits import holding
 
 routes = Routes("observability")
 
 INGEST = web.AppKey("ingest", Ingest)
-# Bodies wait in line to be read: a slow one must not hold up the others for long.
-UPLOAD_TIMEOUT_S: Final = 30
 
 
 # Fields as OTLP's JSON spells them.
@@ -49,8 +45,8 @@ class ExportedTraces(TypedDict, total=False):
         "(`not_otlp`, `not_gzip`)",
         429: "the agent has 500,000 open traces (`too_many_traces`), or there were "
         "too many rejected tokens from this address",
-        503: "the body took more than 30 s to arrive (`upload_too_slow`), or the "
-        "service is temporarily unavailable",
+        503: "the body took too long to arrive (`upload_too_slow`), those before it "
+        "did (`overloaded`), or the service is temporarily unavailable",
     },
     data=ExportedTraces,
     content_type=JSON,
@@ -76,8 +72,10 @@ async def post_traces(request: web.Request) -> web.Response:
     """
     ingest = request.config_dict[INGEST]
 
-    async with ingest.at_once:
-        export = await _read_in_time(request)
+    line_s = request.config_dict[WAITS].body_s
+    async with holding(ingest.at_once, line_s, "the uploads before this one"):
+        async with uploading(request):
+            export = await read_export(request)
         recording = Recording(
             log=ingest.log,
             vault=ingest.vault,
@@ -103,18 +101,6 @@ async def post_traces(request: web.Request) -> web.Response:
     if recording.position is not None:
         response.headers[POSITION_HEADER] = str(recording.position)
     return response
-
-
-async def _read_in_time(request: web.Request) -> ExportTraceServiceRequest:
-    try:
-        async with asyncio.timeout(UPLOAD_TIMEOUT_S):
-            return await read_export(request)
-    except TimeoutError:
-        raise UnavailableError(
-            f"the upload took more than {UPLOAD_TIMEOUT_S} s",
-            code="upload_too_slow",
-            headers={"Retry-After": "1"},
-        ) from None
 
 
 async def deleting_old_traces(app: web.Application) -> AsyncIterator[None]:

@@ -180,7 +180,9 @@ async def follow_to_the_end(
     async with run_followers(resources.log, resources.database_url, projectors):
         names = [projector.name for projector in projectors]
         head = await resources.log.head()
-        await wait_for_position(resources.pool, names, head.position, FOLLOW_TIMEOUT_S)
+        await wait_for_position(
+            resources.pool, names, head.position, timeout_s=FOLLOW_TIMEOUT_S
+        )
 
 
 def new_database(url: str, name: str) -> str:

@@ -100,7 +100,7 @@ def calls_unknown_refused() -> None:
         return None
 
     replace(writer, settle=settle)
-    replace(writer, _unknown=writer._unavailable)  # noqa: SLF001 # a bug, put in
+    replace(writer, _unknown=writer._unreachable)  # noqa: SLF001 # a bug, put in
 
 
 def keeps_no_receipt() -> None:

@@ -214,7 +214,7 @@ async def test_a_trail_of_another_epoch_holds_nothing(
     callers: Callers, resources: Resources
 ) -> None:
     await callers.user("ada")
-    await wait_for_position(resources.pool, ["audit_trail"], 2)
+    await wait_for_position(resources.pool, ["audit_trail"], 2, timeout_s=60)
     async with await AsyncConnection.connect(resources.database_url) as db:
         assert await trail_and_log_end(db) == (2, 2)
         await db.execute(

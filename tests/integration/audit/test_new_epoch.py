@@ -42,7 +42,7 @@ async def test_the_tree_starts_over_in_batches(
     for number in range(8):
         await callers.user(f"user{number}")
     events = (await resources.log.head()).position
-    await wait_for_position(resources.pool, ["merkle_tree"], events)
+    await wait_for_position(resources.pool, ["merkle_tree"], events, timeout_s=60)
     for module, name in (
         (follower, "BATCH_EVENTS_MAX"),
         (prefetch, "BATCH_EVENTS_MAX"),

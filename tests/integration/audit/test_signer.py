@@ -111,7 +111,7 @@ async def test_signing_waits_until_the_last_checkpoint_is_readable(
     await callers.user("ada")
     signed = await sign(resources, tmp_path)
     await callers.user("bob")
-    await wait_for_position(resources.pool, ["merkle_tree"], 4)
+    await wait_for_position(resources.pool, ["merkle_tree"], 4, timeout_s=60)
     epoch = (await resources.log.head()).epoch
     latest = tmp_path / "checkpoints" / f"latest.{epoch}"
     latest.unlink()
@@ -231,4 +231,4 @@ async def test_a_tree_that_is_behind_is_no_contradiction(
         assert await signer.sign() is None
     finally:
         await as_owner(resources, "UPDATE events.head SET position = 2")
-    await wait_for_position(resources.pool, ["merkle_tree"], 2)
+    await wait_for_position(resources.pool, ["merkle_tree"], 2, timeout_s=60)

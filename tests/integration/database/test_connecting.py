@@ -8,7 +8,12 @@ import psycopg
 import pytest
 from psycopg import OperationalError
 
-from service.connection_pool import POOL_SIZE_MAX, connection_pool
+from service.connection_pool import (
+    POOL_SIZE_MAX,
+    BoundedConnection,
+    SilentServerError,
+    connection_pool,
+)
 from service.database import (
     SERVER_START_S,
     service_conninfo,
@@ -55,16 +60,16 @@ async def test_a_request_does_not_pay_for_every_dead_connection(
 
 
 async def test_a_server_that_stops_answering_is_given_up(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    database_url: str,
 ) -> None:
     """A frozen primary kept every connection of the pool, and requests with them."""
     conninfo = service_conninfo(database_url, statement_timeout="0")
     async with connection_pool(conninfo) as pool:
         async with pool.connection() as db:
-            monkeypatch.setattr("service.connection_pool.ANSWER_TIMEOUT_S", 0.1)
-            with pytest.raises(OperationalError):
+            assert isinstance(db, BoundedConnection)
+            db.silence_s = 0.1
+            with pytest.raises(SilentServerError, match="has not answered"):
                 await db.execute("SELECT pg_sleep(600)")
-        monkeypatch.undo()
 
         async with pool.connection() as db:
             cursor = await db.execute("SELECT 1")

@@ -6,7 +6,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.database import SETTINGS, WrongSessionError, connect, service_conninfo
+from service.database import (
+    WrongSessionError,
+    connect,
+    service_conninfo,
+    time_limits,
+)
+from service.waits import Waits
 from tests.support.harness.service import agent_runtime, serving
 from tests.support.postgres_proxy import Proxy
 
@@ -21,7 +27,7 @@ async def test_dropped_options_are_noticed(proxy: Proxy, database_url: str) -> N
         await connect(conninfo)
 
     assert "role postgres instead of agent_runtime_service" in str(wrong.value)
-    limit = SETTINGS["statement_timeout"]
+    limit = time_limits(Waits())["statement_timeout"]
     assert f"statement_timeout 0 instead of {limit}" in str(wrong.value)
 
 

@@ -18,12 +18,13 @@ from projections.audit.trail.queries import entries_found
 from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service.app import create_app
-from service.connection_pool import POOL_TIMEOUT_S, CheckedPool, connection_pool
+from service.connection_pool import CheckedPool, connection_pool
 from service.event_log import read_replica
 from service.http.read_server import READS, REPEATED
 from service.migrate import migrate
 from service.open_resources import open_resources
 from service.resources import Resources
+from service.waits import Waits
 from tests.support import metrics
 from tests.support.callers import Caller, Callers, Reply
 from tests.support.harness.replicated_postgres import (
@@ -35,7 +36,7 @@ from tests.support.http_server import Server
 from tests.support.waiting import until
 
 # Imported before the limit is raised.
-OWN_WAIT_S = POOL_TIMEOUT_S
+OWN_WAIT_S = Waits().connection_s
 CONNECTORS = "/api/mcp/connectors"
 CONNECTOR = {"name": "search", "url": "https://tools.example/mcp"}
 
@@ -144,7 +145,9 @@ async def test_every_kind_of_read_is_answered_by_the_replica(
         await until(lambda: is_signed(stage, int(position)))
     replica = stage.resources.reads.replica
     assert replica is not None
-    await wait_for_position(replica, ["merkle_tree", "audit_trail"], int(position), 60)
+    await wait_for_position(
+        replica, ["merkle_tree", "audit_trail"], int(position), timeout_s=60
+    )
     paths = [
         "/api/observability/session/list",
         "/api/llm-router/providers",
@@ -333,7 +336,7 @@ async def test_an_export_goes_on_when_its_replica_is_lost(
         made = await stage.make(f"connector-{number}")
     replica = stage.resources.reads.replica
     assert replica is not None
-    await wait_for_position(replica, ["audit_trail"], made.position, 60)
+    await wait_for_position(replica, ["audit_trail"], made.position, timeout_s=60)
     lent = []
     found = entries_found
 

@@ -1,14 +1,15 @@
 """Reading what one wrote, and not waiting forever."""
 
 import time
+from dataclasses import replace
 
 import pytest
 from pytest_aiohttp.plugin import AiohttpClient
 
 from projections.engine import snapshot
-from projections.engine.progress import wait_for_position
 from service.app import create_app
 from service.resources import Resources
+from service.waits import Waits
 from tests.support.callers import Callers
 
 CONNECTORS = "/api/mcp/connectors"
@@ -51,13 +52,11 @@ async def test_a_position_that_has_been_reached_takes_no_query_of_its_own(
 
 
 async def test_a_position_that_isnt_reached_in_time_is_503(
-    resources: Resources,
-    aiohttp_client: AiohttpClient,
-    monkeypatch: pytest.MonkeyPatch,
+    resources: Resources, aiohttp_client: AiohttpClient
 ) -> None:
     """Nobody follows the log here."""
-    monkeypatch.setattr(wait_for_position, "__defaults__", (WAIT_S,))
-    client = await aiohttp_client(create_app(resources))
+    waiting = replace(resources, waits=Waits(position_s=WAIT_S))
+    client = await aiohttp_client(create_app(waiting))
     ann = await Callers(resources, client).user("ann")
     started = time.monotonic()
 

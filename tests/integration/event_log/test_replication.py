@@ -31,7 +31,6 @@ UNREACHABLE = (UnavailableError, psycopg.OperationalError)
 TIMEOUTS = Timeouts(queue_s=30.0, commit_s=1.0, settle_s=2.0)
 # For a standby to start meanwhile, on a busy machine.
 PATIENT = Timeouts(queue_s=60.0, commit_s=60.0, settle_s=60.0)
-WAIT_TIMEOUT = "service.event_log.durable.WAIT_TIMEOUT_S"
 COMMITTING = """
     SELECT count(*) FROM pg_stat_activity
      WHERE wait_event = 'SyncRep' AND query LIKE '%events.append(%'
@@ -122,7 +121,7 @@ async def test_a_standby_that_returns_in_time_makes_it_acknowledged(
 async def test_an_answer_kept_for_a_key_is_not_given_before_it_is_replicated(
     servers: Replication, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WAIT_TIMEOUT, 1.0)
+    monkeypatch.setattr(log.durable, "_wait_s", 1.0)
     ledger_id = await open_ledger(log, "keyed")
     servers.standby.kill()
 
@@ -132,7 +131,7 @@ async def test_an_answer_kept_for_a_key_is_not_given_before_it_is_replicated(
         await log.receipt(b"k")
 
     servers.standby.start()
-    monkeypatch.setattr(WAIT_TIMEOUT, PATIENT.settle_s)
+    monkeypatch.setattr(log.durable, "_wait_s", PATIENT.settle_s)
 
     kept = await log.receipt(b"k")
     assert kept is not None
@@ -143,7 +142,7 @@ async def test_an_answer_kept_for_a_key_is_not_given_before_it_is_replicated(
 async def test_a_command_without_effect_is_answered_once_the_log_is_replicated(
     servers: Replication, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(WAIT_TIMEOUT, 1.0)
+    monkeypatch.setattr(log.durable, "_wait_s", 1.0)
     ledger_id = await open_ledger(log, "done")
     servers.standby.kill()
     with pytest.raises(OutcomeUnknownError):
@@ -153,7 +152,7 @@ async def test_a_command_without_effect_is_answered_once_the_log_is_replicated(
         await run(log, nothing)
 
     servers.standby.start()
-    monkeypatch.setattr(WAIT_TIMEOUT, PATIENT.settle_s)
+    monkeypatch.setattr(log.durable, "_wait_s", PATIENT.settle_s)
 
     assert await run(log, nothing) == ("nothing", None)
 

@@ -19,7 +19,7 @@ from service.migrate import migrate
 from service.open_resources import open_resources
 from service.resources import Resources
 from tests.integration.http.conftest import SECRET
-from tests.integration.http.raw import TIMEOUT_S, answer_to_head, head_and_no_more
+from tests.integration.http.raw import TIMEOUT_S, head_and_no_more
 from tests.support.callers import Caller, Callers
 from tests.support.connectors.making import TRACKER
 
@@ -76,17 +76,6 @@ async def test_a_request_line_names_the_template_and_never_what_was_sent(
     assert (line["method"], line["status"]) == ("POST", 400)
     # No random id, such as the request's, can hold this word.
     assert "private" not in written.getvalue()
-
-
-async def test_a_body_that_never_comes_times_out(
-    ada: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("service.http.body.BODY_TIMEOUT_S", 0.05)
-
-    head = await answer_to_head(ada.client, "POST /api/mcp/connectors", body_of(ada))
-
-    assert head.startswith(b"HTTP/1.1 503 ")
-    assert b"\r\nRetry-After: 1\r\n" in head
 
 
 async def test_a_client_that_leaves_in_its_body_counts_as_no_error(ada: Caller) -> None:

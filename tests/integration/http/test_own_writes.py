@@ -53,10 +53,10 @@ async def test_followers_are_asked_once_for_a_write(
     waits: list[int] = []
 
     async def counted(
-        pool: Pool, names: list[str], position: int, *more: float
+        pool: Pool, names: list[str], position: int, *, timeout_s: float
     ) -> None:
         waits.append(position)
-        await wait_for_position(pool, names, position, *more)
+        await wait_for_position(pool, names, position, timeout_s=timeout_s)
 
     monkeypatch.setattr(snapshot, "wait_for_position", counted)
     ada = await callers.user("ada")

@@ -12,7 +12,6 @@ from projections.sessions.trace_store import TRACES, Traces
 from service.app import create_app
 from service.resources import Resources
 from tests.integration.sessions.test_trace_store import (
-    DEADLINE_S,
     Answers,
     Store,
     knows_all,
@@ -64,7 +63,7 @@ async def test_figures_are_the_same_everywhere(
 ) -> None:
     app = create_app(resources)
     if answers is not None:
-        app[TRACES] = Traces(Store(answers), deadline_s=DEADLINE_S)
+        app[TRACES] = Traces(Store(answers), deadline_s=60)
     async with TestClient(TestServer(app)) as client:
         caller = Caller(client, ada.token)
 

@@ -44,7 +44,8 @@ class InMemoryLog:
         self._aggregates: dict[UUID, list[StoredEvent]] = {}
         self._receipts: dict[bytes, Receipt] = {}
         self._recorded_at = datetime.min.replace(tzinfo=UTC)
-        self._locks = AggregateLocks()
+        self.wait_s = 60.0
+        self._locks = AggregateLocks(self.wait_s)
         self.pending = PendingCommands()
 
     @property

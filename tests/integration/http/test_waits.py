@@ -1,0 +1,158 @@
+"""Each wait of a request has a bound of its own, and its end says which it was."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from aiohttp.test_utils import TestClient
+
+from service.app import create_app
+from service.connection_pool import POOL_SIZE_MAX
+from service.open_resources import open_resources
+from service.resources import Resources
+from service.sessions.otlp.ingest import REQUESTS_MAX
+from service.sessions.otlp.routes import INGEST
+from service.waits import Waits
+from tests.integration.http.raw import answer_to_head
+from tests.support.callers import Caller, Callers
+from tests.support.connectors.making import TRACKER
+from tests.support.event_log.logs import until_somebody_waits
+from tests.support.http_server import Server
+
+CONNECTORS = "/api/mcp/connectors"
+READ_TABLES = "LOCK TABLE read.generation IN ACCESS EXCLUSIVE MODE"
+END_OF_LOG = "SELECT FROM events.head FOR UPDATE"
+SHORT_S = 0.2
+
+Served = Callable[[Waits], Awaitable[tuple[Caller, Resources]]]
+
+
+@pytest.fixture
+async def served(
+    client: TestClient, resources: Resources, tmp_path: Path
+) -> AsyncIterator[Served]:
+    """A second process of the service, which waits as a test says."""
+    async with AsyncExitStack() as stack:
+
+        async def serve(waits: Waits) -> tuple[Caller, Resources]:
+            opened = await stack.enter_async_context(
+                open_resources(resources.database_url, tmp_path, waits=waits)
+            )
+            server = Server(create_app(opened))
+            own = await stack.enter_async_context(TestClient(server))
+            return await Callers(opened, own).user("ada"), opened
+
+        yield serve
+
+
+@asynccontextmanager
+async def locked(
+    resources: Resources, statement: str
+) -> AsyncIterator[psycopg.AsyncConnection]:
+    """Hold a lock in a session of the database's owner until the block ends."""
+    async with await psycopg.AsyncConnection.connect(resources.database_url) as owner:
+        await owner.execute(statement)
+        yield owner
+        await owner.rollback()
+
+
+@pytest.mark.parametrize(
+    ("waits", "code", "message"),
+    [
+        (Waits(lock_s=SHORT_S, statement_s=60), "database_locked", "held a lock"),
+        (Waits(statement_s=SHORT_S, lock_s=60), "database_slow", "took too long"),
+    ],
+    ids=["lock", "statement"],
+)
+async def test_a_read_that_the_database_keeps_waiting(
+    served: Served, waits: Waits, code: str, message: str
+) -> None:
+    ada, resources = await served(waits)
+    async with locked(resources, READ_TABLES):
+        refused = await ada.get(CONNECTORS)
+
+    assert (refused.status, refused.code) == (503, code)
+    assert message in refused.message
+    assert refused.headers["Retry-After"] == "1"
+    assert (await ada.get(CONNECTORS)).status == 200
+
+
+@pytest.mark.parametrize(
+    ("waits", "code"),
+    [
+        (Waits(lock_s=SHORT_S, statement_s=60), "database_locked"),
+        (Waits(statement_s=SHORT_S, lock_s=60), "database_slow"),
+    ],
+    ids=["lock", "statement"],
+)
+async def test_a_commit_that_the_database_keeps_waiting(
+    served: Served, waits: Waits, code: str
+) -> None:
+    ada, resources = await served(waits)
+    async with locked(resources, END_OF_LOG):
+        refused = await ada.post(CONNECTORS, TRACKER)
+
+    assert (refused.status, refused.code) == (503, code)
+    assert (await ada.get(CONNECTORS)).data["connectors"] == []
+    assert (await ada.post(CONNECTORS, TRACKER)).status == 201
+
+
+async def test_a_command_behind_a_slow_commit(served: Served) -> None:
+    ada, resources = await served(Waits(commit_s=SHORT_S, lock_s=60, statement_s=60))
+    async with locked(resources, END_OF_LOG) as owner:
+        first = asyncio.create_task(ada.post(CONNECTORS, TRACKER))
+        await until_somebody_waits(owner)
+
+        refused = await ada.post(CONNECTORS, {**TRACKER, "name": "behind"})
+
+    assert (refused.status, refused.code) == (503, "overloaded")
+    assert "took more than 0.2 s; nothing was changed" in refused.message
+    assert (await first).status == 201
+
+
+async def test_a_connection_that_never_becomes_free(served: Served) -> None:
+    ada, resources = await served(Waits(connection_s=SHORT_S))
+    async with AsyncExitStack() as stack:
+        for _ in range(POOL_SIZE_MAX):
+            await stack.enter_async_context(resources.pool.connection(timeout=60))
+
+        refused = await ada.get(CONNECTORS)
+
+    assert (refused.status, refused.code) == (503, "database_busy")
+    assert (await ada.get(CONNECTORS)).status == 200
+
+
+async def test_a_body_that_never_comes(served: Served) -> None:
+    ada, _ = await served(Waits(body_s=SHORT_S))
+    for path, content_type in (
+        (CONNECTORS, "application/json"),
+        ("/v1/traces", "application/x-protobuf"),
+    ):
+        head = await answer_to_head(
+            ada.client,
+            f"POST {path}",
+            {
+                "Authorization": f"Bearer {ada.token}",
+                "Content-Type": content_type,
+                "Content-Length": "10",
+            },
+        )
+
+        assert head.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nRetry-After: 1\r\n" in head
+
+
+async def test_an_upload_behind_slow_ones(served: Served) -> None:
+    """Their bodies are in memory at once, so that only some are read."""
+    ada, _ = await served(Waits(body_s=SHORT_S))
+    ingest = ada.client.app[INGEST]
+    async with AsyncExitStack() as stack:
+        for _ in range(REQUESTS_MAX):
+            await stack.enter_async_context(ingest.at_once)
+
+        refused = await ada.post("/v1/traces", b"{}")
+
+    assert refused.status == 503
