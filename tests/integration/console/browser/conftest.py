@@ -124,6 +124,13 @@ def signed_in(browser: Browser, demo: DemoData) -> dict[str, StorageState]:
     return states
 
 
+@pytest.fixture(autouse=True)
+def removed_at_the_end(demo: DemoData) -> Iterator[None]:
+    """Remove what the test made; being the first fixture, it is torn down last."""
+    yield
+    demo.remove_unneeded()
+
+
 @pytest.fixture
 def visit(
     browser: Browser,

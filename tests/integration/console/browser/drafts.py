@@ -86,5 +86,5 @@ def opened_draft(visitor: Visitor, demo: DemoData) -> Iterator[Draft]:
     draft.others_put(*map(draft.rule, ("one", "two", "three", "four")))
     draft.visitor.open(f"agents/{agent}").click("Edit rules")
     yield draft
-    demo.call("DELETE", f"/api/mcp/connectors/{connector}", user="ada")
-    demo.call("DELETE", f"/api/catalog/agents/{agent}", user="ada")
+    demo.remove_later(f"/api/mcp/connectors/{connector}", user="ada")
+    demo.remove_later(f"/api/catalog/agents/{agent}", user="ada")

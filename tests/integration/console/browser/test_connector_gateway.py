@@ -22,8 +22,8 @@ def connector(demo: DemoData) -> Iterator[str]:
     secret = {"name": "FORMS_TOKEN", "value": "not-to-be-shown"}
     demo.call("POST", "/api/secrets", secret, user="ada")
     yield made["id"]
-    demo.call("DELETE", f"/api/mcp/connectors/{made['id']}", user="ada")
-    demo.call("DELETE", "/api/secrets/FORMS_TOKEN", user="ada")
+    demo.remove_later(f"/api/mcp/connectors/{made['id']}", user="ada")
+    demo.remove_later("/api/secrets/FORMS_TOKEN", user="ada")
 
 
 def read(demo: DemoData, connector: str) -> Any:
@@ -69,7 +69,7 @@ def test_names_that_agents_see_change_with_a_warning(
 
     visitor.shows(".warning", "see its tools as 'papers_...' instead of 'forms_...'")
     assert visitor.violations() == []
-    demo.call("DELETE", f"/api/catalog/agents/{agent['id']}", user="ada")
+    demo.remove_later(f"/api/catalog/agents/{agent['id']}", user="ada")
 
 
 def test_a_credential_that_came_back_is_shown(

@@ -20,7 +20,7 @@ def connector(demo: DemoData) -> Iterator[str]:
     body = {"name": NAME, "url": "https://127.0.0.1:1/mcp", "description": ""}
     made = demo.call("POST", "/api/mcp/connectors", body, user="ada")
     yield made["id"]
-    demo.call("DELETE", f"/api/mcp/connectors/{made['id']}", user="ada")
+    demo.remove_later(f"/api/mcp/connectors/{made['id']}", user="ada")
 
 
 def test_an_owner_observes_it_now_and_reads_why_it_has_no_tools(
@@ -67,7 +67,7 @@ def test_a_new_connector_says_by_itself_that_it_may_not_be_called(
     said = "10.0.0.1 isn't at a public address; an operator has to name its network"
     visitor.shows("main .failure", said)
     id_ = visitor.page.url.rsplit("/", 1)[-1]
-    demo.call("DELETE", f"/api/mcp/connectors/{id_}", user="ada")
+    demo.remove_later(f"/api/mcp/connectors/{id_}", user="ada")
 
 
 def test_others_are_not_offered_to_observe_it(visit: Visit, demo: DemoData) -> None:

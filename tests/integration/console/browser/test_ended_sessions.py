@@ -70,7 +70,7 @@ def test_a_form_is_kept_and_submitted_after_signing_in_again(
 
     expect(visitor.page.locator("h1")).to_have_text("Agent Registered late")
     agent = visitor.page.url.rpartition("/")[2]
-    demo.call("DELETE", f"/api/catalog/agents/{agent}")
+    demo.remove_later(f"/api/catalog/agents/{agent}")
 
 
 def test_what_could_not_be_read_is_read_after_signing_in_again(
@@ -165,7 +165,7 @@ def test_following_the_trail_goes_on_after_signing_in_again(
 
     first = visitor.page.locator("main tbody tr").first
     expect(first).to_contain_text("After signing in")
-    demo.call("DELETE", f"/api/catalog/agents/{made['id']}")
+    demo.remove_later(f"/api/catalog/agents/{made['id']}")
 
 
 def test_choices_are_read_after_signing_in_again(session: Session) -> None:

@@ -53,7 +53,7 @@ def test_a_token_whose_answer_was_lost_is_issued_once_and_shown(
     ada.errors.clear()
     me = called(demo.url, token.group(), "GET", "/api/users/me")
     assert me["token_id"] == issued["id"]
-    demo.call("DELETE", f"{path}/{issued['id']}", user="ada")
+    demo.remove_later(f"{path}/{issued['id']}", user="ada")
 
 
 def test_an_agent_whose_answer_was_lost_is_registered_once(
@@ -76,7 +76,7 @@ def test_an_agent_whose_answer_was_lost_is_registered_once(
     assert len(made) == 2
     ada.errors.clear()
     for each in made:
-        demo.call("DELETE", f"/api/catalog/agents/{each}")
+        demo.remove_later(f"/api/catalog/agents/{each}")
 
 
 def test_an_own_change_is_no_conflict_when_its_answer_was_lost(
@@ -98,7 +98,7 @@ def test_an_own_change_is_no_conflict_when_its_answer_was_lost(
     expect(dialog).to_have_count(0)
     ada.shows("main", "What was meant")
     ada.errors.clear()
-    demo.call("DELETE", path)
+    demo.remove_later(path)
 
 
 # Calls of the API by the page's own script; the key of each, and what came of it.

@@ -18,7 +18,7 @@ def connector(demo: DemoData) -> Iterator[str]:
     body = {"name": "Diary", "url": "https://diary.example/mcp"}
     made = demo.call("POST", "/api/mcp/connectors", body, user="ada")
     yield made["id"]
-    demo.call("DELETE", f"/api/mcp/connectors/{made['id']}", user="ada")
+    demo.remove_later(f"/api/mcp/connectors/{made['id']}", user="ada")
 
 
 def grants(demo: DemoData, connector: str) -> Any:

@@ -76,5 +76,5 @@ def test_removing_rules_warns_of_names_that_change(
     )
     assert visitor.violations() == []
     for each in twins:
-        demo.call("DELETE", f"/api/mcp/connectors/{each}", user="ada")
-    demo.call("DELETE", f"/api/catalog/agents/{agent}", user="ada")
+        demo.remove_later(f"/api/mcp/connectors/{each}", user="ada")
+    demo.remove_later(f"/api/catalog/agents/{agent}", user="ada")

@@ -19,7 +19,7 @@ def agent(demo: DemoData) -> Iterator[str]:
     """An agent of ada's."""
     made = demo.call("POST", "/api/catalog/agents", {"name": "Seeker"}, user="ada")
     yield made["id"]
-    demo.call("DELETE", f"/api/catalog/agents/{made['id']}", user="ada")
+    demo.remove_later(f"/api/catalog/agents/{made['id']}", user="ada")
 
 
 def read(demo: DemoData, agent: str) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 from urllib.request import Request, urlopen
@@ -42,12 +42,25 @@ class DemoData:
     # An admitted call of the agent, and one that waits for a person.
     call_id: str
     approval_id: str
+    _unneeded: list[tuple[str, str]] = field(default_factory=list)
 
     def call(
         self, method: str, path: str, body: Any = None, *, user: str = "admin"
     ) -> Any:
         """Call the API as a user and return the data of its answer."""
         return called(self.url, self.tokens[user], method, path, body)
+
+    def remove_later(self, path: str, *, user: str = "admin") -> None:
+        """Delete what a test has made once its pages are closed.
+
+        A page that is still loading it would report that it isn't found.
+        """
+        self._unneeded.append((path, user))
+
+    def remove_unneeded(self) -> None:
+        while self._unneeded:
+            path, user = self._unneeded.pop(0)
+            self.call("DELETE", path, user=user)
 
     def call_tool(self, tool: str, arguments: Any) -> Any:
         """Call a tool of the issue tracker as the agent; return the whole answer."""
