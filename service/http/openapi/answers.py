@@ -33,7 +33,8 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     },
     "IdempotentReplayed": {
         "description": "Present when this answer was stored for an Idempotency-Key and "
-        "is repeated.",
+        "is repeated, as the version of the service that stored it wrote it: in the 24 "
+        "hours after an upgrade, fields that are new may be missing.",
         "schema": {"type": "string", "const": "true"},
     },
     "PreferenceApplied": {
