@@ -1,30 +1,81 @@
-"""Long computations on the event loop, with room for other tasks in between."""
+"""Long computations on the event loop, with room for other tasks in between.
+
+Of the tasks that compute for long, one goes on at each turn of the event loop: twenty
+that each take some milliseconds would together hold up everybody else's.
+"""
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Final, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
+# Before a computation counts as long, and between two turns of its.
+SHORT_S: Final = 0.002
 HOLD_S: Final = 0.01
 # So many take some milliseconds.
 INLINE_ITEMS_MAX: Final = 100
+INLINE_BYTES_MAX: Final = 32 * 1024
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+class _Turns:
+    """Those who wait for their turn: one of them at each turn of the event loop."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._is_scheduled = False
+
+    async def wait(self) -> None:
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        if not self._is_scheduled:
+            self._schedule()
+        await turn
+
+    def _schedule(self) -> None:
+        self._is_scheduled = True
+        asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        self._is_scheduled = False
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                break
+        if self._waiting:
+            self._schedule()
+
+
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, _Turns] = WeakKeyDictionary()
+
+
+async def next_turn() -> None:
+    """Wait for a turn of the event loop in which no other long computation goes on."""
+    loop = asyncio.get_running_loop()
+    turns = _turns.get(loop)
+    if turns is None:
+        turns = _turns[loop] = _Turns()
+    await turns.wait()
+
+
 class Pace:
     """Gives the event loop back whenever it has been held for ``HOLD_S``.
 
-    Call :meth:`pause` in a loop: it costs next to nothing while time is left.
+    Call :meth:`pause` in a loop, before each step: it costs next to nothing while time
+    is left. A step on many bytes, ``ahead``, has a turn of its own.
     """
 
     def __init__(self) -> None:
-        self._until = time.perf_counter() + HOLD_S
+        self._until = time.perf_counter() + SHORT_S
 
-    async def pause(self) -> None:
-        if time.perf_counter() > self._until:
-            await asyncio.sleep(0)
+    async def pause(self, ahead: int = 0) -> None:
+        if ahead > INLINE_BYTES_MAX or time.perf_counter() > self._until:
+            await next_turn()
             self._until = time.perf_counter() + HOLD_S
 
 

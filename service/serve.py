@@ -48,6 +48,9 @@ READ_TABLES_TIMEOUT_S: Final = 10.0
 # The second generation has at most 50,000 objects: collecting it takes some 15 ms of
 # the event loop.
 GC_THRESHOLDS: Final = (10_000, 5, 400)
+# How long a thread that computes may keep the interpreter from the event loop, which
+# asks for it again after each system call.
+SWITCH_INTERVAL_S: Final = 0.0005
 
 FIRST_STEPS: Final = """\
 Open the web console, signed in as admin (once, for {minutes} minutes):
@@ -110,6 +113,7 @@ async def serve(
             await stack.enter_async_context(first_calls(config.data_dir))
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
         _announce(config, base_url, token_file, app)
         status = await _wait_for_stop(stop, postgres, resources.pool)
         # From now on /readyz says 503, and every answer closes its connection. Leaving

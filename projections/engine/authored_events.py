@@ -78,7 +78,7 @@ async def events_of(
         rows = await cursor.fetchall()
         for version, topic, state, position, recorded_at, actor in rows:
             stored = StoredEvent(aggregate_id, version, topic, bytes(state))
-            await pace.pause()
+            await pace.pause(len(stored.state))
             yield AuthoredEvent(
                 mapper.to_domain_event(stored),
                 Origin(

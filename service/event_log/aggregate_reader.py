@@ -124,10 +124,10 @@ async def load(
         )
         chunk = [stored_event(row) for row in await cursor.fetchall()]
         for stored in chunk:
+            await pace.pause(len(stored.state))
             event = mapper.to_domain_event(stored)
             aggregate = event.mutate(aggregate)
             version = stored.originator_version
-            await pace.pause()
         replayed += len(chunk)
         if is_last_chunk([len(stored.state) for stored in chunk]):
             return aggregate, replayed
@@ -147,10 +147,9 @@ async def load_small(
     found: dict[UUID, LoggedAggregate] = {}
     pace = Pace()
     for row in await cursor.fetchall():
-        found[row[0]] = mapper.to_domain_event(stored_event(row)).mutate(
-            found.get(row[0])
-        )
-        await pace.pause()
+        stored = stored_event(row)
+        await pace.pause(len(stored.state))
+        found[row[0]] = mapper.to_domain_event(stored).mutate(found.get(row[0]))
     return {
         each: aggregate
         for each, aggregate in found.items()
@@ -171,6 +170,7 @@ async def _from_snapshot(
         topic=get_topic(Snapshot),
         state=bytes(row[3]),
     )
+    await Pace().pause(len(stored.state))
     try:
         aggregate: LoggedAggregate = mapper.to_domain_event(stored).mutate(None)
     except Exception:

@@ -152,6 +152,7 @@ async def events(
     found = []
     pace = Pace()
     for row in await cursor.fetchall():
+        await pace.pause(len(row[3]))
         found.append(
             RecordedEvent(
                 position=row[4],
@@ -163,7 +164,6 @@ async def events(
                 command_id=row[7],
             )
         )
-        await pace.pause()
     return found
 
 

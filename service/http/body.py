@@ -16,6 +16,7 @@ from service.errors import (
     UnsupportedMediaTypeError,
 )
 from service.http.app_keys import WAITS
+from service.pacing import INLINE_BYTES_MAX, next_turn
 
 BODY_BYTES_MAX = 1024 * 1024
 # Exporters send one.
@@ -25,21 +26,23 @@ _GZIP_WINDOW_BITS = 16 + zlib.MAX_WBITS
 
 
 async def read_json_bytes(request: web.Request) -> bytes:
-    """Return the bytes of a JSON body.
+    """Return the bytes of a JSON body, in a turn of the event loop to parse them.
 
     :raises UnsupportedMediaTypeError: for anything but plain application/json
 
     It also raises what :func:`read_bytes` does.
     """
     # Most clients send exactly this, which needs no parser.
-    if request.headers.get("Content-Type") == "application/json":
-        return await read_bytes(request)
-    if request.content_type != "application/json":
-        raise UnsupportedMediaTypeError("the body must be application/json")
-    charset = request.charset
-    if charset is not None and charset.lower() not in ("utf-8", "us-ascii"):
-        raise UnsupportedMediaTypeError("the body must be in UTF-8")
-    return await read_bytes(request)
+    if request.headers.get("Content-Type") != "application/json":
+        if request.content_type != "application/json":
+            raise UnsupportedMediaTypeError("the body must be application/json")
+        charset = request.charset
+        if charset is not None and charset.lower() not in ("utf-8", "us-ascii"):
+            raise UnsupportedMediaTypeError("the body must be in UTF-8")
+    body = await read_bytes(request)
+    if len(body) > INLINE_BYTES_MAX:
+        await next_turn()
+    return body
 
 
 async def read_bytes(request: web.Request) -> bytes:

@@ -27,6 +27,7 @@ from service.http.validation_errors import (
     problems_of,
     shown_name,
 )
+from service.pacing import INLINE_BYTES_MAX, next_turn
 
 # Smaller bodies can't hold too many values.
 BYTES_UNCOUNTED_MAX = JSON_VALUES_MAX
@@ -45,7 +46,12 @@ async def parse_body(request: web.Request, model: type[Model]) -> Model:
         twice in one object
     :raises InvalidRequestError: JSON of another shape; names every fault
     """
-    return parse_json(await read_json_bytes(request), model)
+    body = await read_json_bytes(request)
+    parsed = parse_json(body, model)
+    if len(body) > INLINE_BYTES_MAX:
+        # What comes of so much takes as long again.
+        await next_turn()
+    return parsed
 
 
 def parse_json(body: bytes, model: type[Model]) -> Model:

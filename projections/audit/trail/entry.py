@@ -123,8 +123,8 @@ class NamedEntries:
                 names[each] = opened
         shown = []
         for entry in self.read:
+            await pace.pause(len(entry.stored.state))
             shown.append(_shown(entry, names))
-            await pace.pause()
         return shown
 
 
@@ -136,10 +136,10 @@ async def named_entries(
     read: list[_Read] = []
     ids: set[str] = set()
     for stored in entries:
+        await pace.pause(len(stored.state))
         each = _Read(stored, authorship(stored.metadata), _event(mapper, stored))
         read.append(each)
         ids.update(_ids(each))
-        await pace.pause()
     return NamedEntries(read, await _names(db, mapper, ids))
 
 

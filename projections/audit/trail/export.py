@@ -121,8 +121,8 @@ async def _lines(
     lines = []
     pace = Pace()
     for entry, readable in zip(entries, shown, strict=True):
+        await pace.pause(len(entry.state))
         lines.append(_line(entry, readable, leaves.get(entry.position)))
-        await pace.pause()
     return b"".join(lines)
 
 

@@ -31,9 +31,9 @@ from tests.support.callers import Callers
 from tests.support.openapi.walk import OPERATIONS
 from tests.support.security.loop_holding import (
     Cost,
-    collecting_as_served,
     measured,
     slowness,
+    tuned_as_served,
 )
 
 pytestmark = pytest.mark.timeout(3600)
@@ -59,7 +59,7 @@ async def world(
     for operation in OPERATIONS.values():
         calls[operation.name] = Buckets(UNLIMITED)
     _make_series()
-    with collecting_as_served():
+    with tuned_as_served():
         yield made
 
 

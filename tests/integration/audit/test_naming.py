@@ -12,7 +12,7 @@ from service.event_log.stored_entries import StoredEntry
 from service.event_log.unit_of_work import UnitOfWork
 from service.sessions.aggregate import ChatSession
 from tests.support.event_log.logs import AT, open_log, run
-from tests.support.security.loop_holding import collecting_as_served, measured
+from tests.support.security.loop_holding import measured, tuned_as_served
 
 PER_ENTRY = 100
 ENTRIES = 150
@@ -38,7 +38,7 @@ async def test_many_names_do_not_hold_the_event_loop(database_url: str) -> None:
                 for first in range(0, len(sessions), PER_ENTRY)
             ]
 
-            with collecting_as_served(), measured() as cost:
+            with tuned_as_served(), measured() as cost:
                 named = await named_entries(db, log.mapper, entries)
 
     assert {named.names[str(each)] for each in sessions} == {"chat-1"}

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
-from service.serve import GC_THRESHOLDS
+from service.serve import GC_THRESHOLDS, SWITCH_INTERVAL_S
 
 STATUS: Final = Path("/proc/self/status")
 CLEAR: Final = Path("/proc/self/clear_refs")
@@ -110,9 +111,13 @@ def _own_s(started: Moment, ended: Moment) -> float:
 
 
 @contextlib.contextmanager
-def collecting_as_served() -> Iterator[None]:
-    """Collect garbage as a serving process does, not all that tests have loaded."""
-    thresholds = gc.get_threshold()
+def tuned_as_served() -> Iterator[None]:
+    """Have the interpreter as a serving process has it.
+
+    Garbage is not collected of all that tests have loaded.
+    """
+    thresholds, interval_s = gc.get_threshold(), sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
@@ -121,6 +126,7 @@ def collecting_as_served() -> Iterator[None]:
     finally:
         gc.set_threshold(*thresholds)
         gc.unfreeze()
+        sys.setswitchinterval(interval_s)
 
 
 def slowness() -> float:
