@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from psycopg import ProgrammingError
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -42,13 +42,23 @@ def _not_empty(value: Any) -> Any:
     return value
 
 
+def _usable(folder: Path) -> Path:
+    try:
+        folder.exists()
+    except OSError as error:
+        raise ValueError(
+            f"{error.strerror}, so the folder can't be used: choose another one"
+        ) from None
+    return folder
+
+
 def _conninfo(url: str) -> str:
     try:
-        conninfo_to_dict(url)
+        # Whatever a service file says: the service reads no other encoding.
+        return make_conninfo(url, client_encoding="UTF8")
     except ProgrammingError:
         # libpq's message can quote a password.
         raise ValueError("not a PostgreSQL URL") from None
-    return url
 
 
 def _one_server(url: str) -> str:
@@ -64,7 +74,7 @@ def _parts(text: str) -> str:
     return text
 
 
-Folder = Annotated[Path, BeforeValidator(_not_empty)]
+Folder = Annotated[Path, BeforeValidator(_not_empty), AfterValidator(_usable)]
 DatabaseUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_conninfo)]
 ReplicaUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_one_server)]
 
@@ -184,8 +194,10 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig, WaitConfig
             for name, value in options.items()
             if name in cls.model_fields and value is not None
         }
+        values = variables | given
+        _require_utf8(values)
         try:
-            return cls.model_validate(variables | given)
+            return cls.model_validate(values)
         except ValidationError as invalid:
             problems = [
                 f"{variable_of(str(error['loc'][0]))}: "
@@ -193,6 +205,14 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig, WaitConfig
                 for error in invalid.errors(include_input=False)
             ]
             raise ConfigError("; ".join(problems)) from None
+
+
+def _require_utf8(values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        try:
+            str(value).encode()
+        except UnicodeEncodeError:
+            raise ConfigError(f"{variable_of(name)}: not in UTF-8") from None
 
 
 def variable_of(name: str) -> str:

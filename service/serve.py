@@ -30,7 +30,7 @@ from service.demo.first_calls import first_calls
 from service.demo.load import load_demo, renew_agent_url
 from service.demo.tools import demo_tools
 from service.embedded_postgres.server import EmbeddedPostgres
-from service.errors import UnavailableError
+from service.errors import ConfigError, UnavailableError
 from service.follower_process import FollowerProcess, run_follower_process
 from service.gateway.serving import GatewaySettings
 from service.http.listener import DRAIN_TIMEOUT_S, listen
@@ -139,7 +139,11 @@ async def _open_traces(stack: AsyncExitStack, config: Config) -> "Tracing | None
     if config.otlp_endpoint is None:
         return None
     # Neither is imported without need: see service.tracing.
-    from service.tracing.export import exporting_spans
+    try:
+        from service.tracing.export import exporting_spans
+    except ValueError as error:
+        # The SDK reads some variables when it is imported.
+        raise ConfigError(f"a variable OTEL_... can't be used: {error}") from None
     from service.tracing.tracing import Tracing
 
     return Tracing(

@@ -14,6 +14,7 @@ For operators: every setting of the service, generated from the code by `make co
 Each setting is an option and an environment variable; the option has precedence.
 An unknown variable that begins with `AGENT_RUNTIME_` is an error, so that misspelt names are noticed; those of [`art`](../art.md) ({client}) are left to it.
 [deploy/env.example](../../deploy/env.example) lists all variables with their defaults.
+[variables.md](variables.md) says which variables of libraries count.
 """
 
 

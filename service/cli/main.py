@@ -1,6 +1,7 @@
 """The command line: ``agent-runtime``."""
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -16,10 +17,12 @@ from service.cli.running import (
     EXIT_FAILED,
     EXIT_READER_LEFT,
     print_error,
+    require_utf8,
 )
 from service.config import Config
 from service.embedded_postgres.errors import EmbeddedPostgresError
 from service.errors import ConfigError, ServiceError, StartError
+from service.ignored_variables import IGNORED, remove_variables
 from service.logs import configure_logs
 from service.migrate import MigrationError
 
@@ -46,11 +49,15 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 78 a wrong setting, 141 nobody
 reads the output on.
 """
 
+logger = logging.getLogger(__name__)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status, as EPILOG names them."""
     if arguments is None:
         arguments = sys.argv[1:]
+    # Before the command's module is imported: libraries may read them at once.
+    ignored = remove_variables(IGNORED)
     # Only the chosen command's module is imported, so that it starts at once.
     options = build_parser(arguments[:1]).parse_args(arguments)
     try:
@@ -60,17 +67,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_CONFIG
     run: Callable[[Config, argparse.Namespace], int] = options.run
     try:
-        return run_command(config, lambda config: run(config, options))
+        return run_command(config, lambda config: run(config, options), ignored)
     except BrokenPipeError:
         # Nobody reads on, as after head. What is left would be written at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_READER_LEFT
 
 
-def run_command(config: Config, run: Callable[[Config], int]) -> int:
+def run_command(
+    config: Config, run: Callable[[Config], int], ignored: Sequence[str] = ()
+) -> int:
     """Run a command with its settings, and return the exit status as ``main`` does."""
     configure_logs(config.log_level, config.log_format, process=config.process_name)
+    if ignored:
+        logger.info("ignored environment variables: %s", ", ".join(ignored))
     try:
+        require_utf8()
         return run(config)
     except ConfigError as error:
         print_error(error)

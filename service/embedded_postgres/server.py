@@ -1,5 +1,6 @@
 """Run a PostgreSQL for as long as this process lives."""
 
+import logging
 import subprocess
 import threading
 from contextlib import ExitStack
@@ -24,6 +25,7 @@ from service.embedded_postgres.processes import (
     launch,
     wait_until,
 )
+from service.ignored_variables import libpq_variables, remove_variables
 
 DATABASE = "agent_runtime"
 INITDB_TIMEOUT_S = 120.0
@@ -32,13 +34,18 @@ START_TIMEOUT_S = 120.0
 CONNECT_TIMEOUT_S = 10
 LOG_CHECK_S = 60.0
 LOG_LINES_SHOWN = 20
+# libpq would read ~/.pgpass, and complain of one that others can read.
+NO_FILE = "/dev/null/none"
+
+logger = logging.getLogger(__name__)
 
 
 class EmbeddedPostgres:
     """
     A running PostgreSQL that belongs to this process.
 
-    If it ends by itself, it isn't started again; ``poll`` tells.
+    If it ends by itself, it isn't started again; ``poll`` tells. No variable of libpq
+    reaches it: they are removed from this process's environment.
     """
 
     def __init__(
@@ -70,6 +77,7 @@ class EmbeddedPostgres:
         """
         if threading.current_thread() is not threading.main_thread():
             raise RuntimeError("start the embedded PostgreSQL on the main thread")
+        _ignore_libpq_variables()
         binaries = binaries or packaged_binaries()
         launcher = launcher or default_launcher()
         try:
@@ -97,6 +105,7 @@ class EmbeddedPostgres:
 
         :raises EmbeddedPostgresError: if none seems to be running there
         """
+        _ignore_libpq_variables()
         link = data_dir.resolve() / "postgres" / SOCKET_LINK
         if not link.exists():
             raise EmbeddedPostgresError(f"no PostgreSQL is running in {data_dir}")
@@ -212,8 +221,17 @@ def _failure(
     )
 
 
+def _ignore_libpq_variables() -> None:
+    if ignored := remove_variables(libpq_variables()):
+        logger.info(
+            "ignored %s: the embedded PostgreSQL is used, for lack of --database-url",
+            ", ".join(ignored),
+        )
+
+
 def _url(sockets: Path, database: str) -> str:
-    return f"postgresql://postgres@/{database}?host={quote(str(sockets), '')}&port=5432"
+    host = quote(str(sockets), "")
+    return f"postgresql://postgres@/{database}?host={host}&port=5432&passfile={NO_FILE}"
 
 
 def _create_database(url: str) -> None:

@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export import (
 from prometheus_client import Counter
 
 from service import __version__
+from service.errors import ConfigError
 
 # For a request with its retries, and so for the last one when the process ends.
 EXPORT_S: Final = 5.0
@@ -39,7 +40,20 @@ async def exporting_spans(endpoint: str) -> AsyncIterator[TracerProvider]:
 
     The standard variables ``OTEL_EXPORTER_OTLP_*``, ``OTEL_BSP_*``, ``OTEL_TRACES_*``,
     ``OTEL_SERVICE_NAME`` and ``OTEL_RESOURCE_ATTRIBUTES`` count as well.
+
+    :raises ConfigError: one of them can't be used
     """
+    try:
+        provider = _exporting_to(endpoint)
+    except (ValueError, RuntimeError) as error:
+        raise ConfigError(f"a variable OTEL_... can't be used: {error}") from None
+    try:
+        yield provider
+    finally:
+        await asyncio.to_thread(provider.shutdown)
+
+
+def _exporting_to(endpoint: str) -> TracerProvider:
     own = {
         "service.name": "agent-runtime",
         "service.version": __version__,
@@ -51,10 +65,7 @@ async def exporting_spans(endpoint: str) -> AsyncIterator[TracerProvider]:
     )
     exporter = OTLPSpanExporter(endpoint=endpoint, timeout=EXPORT_S)
     provider.add_span_processor(BoundedProcessor(exporter))
-    try:
-        yield provider
-    finally:
-        await asyncio.to_thread(provider.shutdown)
+    return provider
 
 
 class BoundedProcessor(BatchSpanProcessor):
