@@ -1,7 +1,9 @@
 """The database that a command works on."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 import psycopg
@@ -15,6 +17,7 @@ from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError
 from service.migrate import migrate, require_migrated
 
+HAS_EFFECTIVE_IDS: Final = os.access in os.supports_effective_ids
 MAY_LOG_IN: Final = "SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin"
 
 
@@ -42,17 +45,36 @@ def require_data_folder(config: Config) -> None:
 @contextmanager
 def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
     """Yield the database's URL, starting the embedded one where none is given."""
-    try:
-        config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(
-            f"can't create the data folder {config.data_dir}: {error.strerror}"
-        ) from None
+    _make_folder(config.data_dir)
     if config.database_url is not None:
         yield config.database_url, None
         return
+    _require_writable(config.data_dir)
     with EmbeddedPostgres.start(config.data_dir) as postgres:
         yield postgres.url, postgres
+
+
+def _make_folder(data_dir: Path) -> None:
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        found = "a link that leads to no folder" if data_dir.is_symlink() else "a file"
+        raise ConfigError(
+            f"{data_dir} is {found}: set --data-dir to a folder, or to one to create"
+        ) from None
+    except OSError as error:
+        raise ConfigError(
+            f"can't create the data folder {data_dir}: {error.strerror}"
+        ) from None
+
+
+def _require_writable(data_dir: Path) -> None:
+    mode = os.R_OK | os.W_OK | os.X_OK
+    if not os.access(data_dir, mode, effective_ids=HAS_EFFECTIVE_IDS):
+        raise ConfigError(
+            f"user {os.geteuid()} can't write to the data folder {data_dir}: change its"
+            " owner or mode, or set --data-dir to another one"
+        )
 
 
 @contextmanager

