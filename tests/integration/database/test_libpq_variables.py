@@ -3,7 +3,10 @@
 import json
 import os
 import stat
-from collections.abc import Mapping
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.request import Request, urlopen
 
@@ -12,8 +15,15 @@ from psycopg import AsyncConnection
 from psycopg.conninfo import make_conninfo
 
 from service.config import Config
+from service.embedded_postgres.server import EmbeddedPostgres
 from service.ignored_variables import IGNORED, libpq_variables
-from tests.support.harness.service import Server, agent_runtime, running, serving
+from tests.support.harness.service import (
+    Server,
+    agent_runtime,
+    own_environment,
+    running,
+    serving,
+)
 from tests.support.waiting import until
 
 NAME = "代理 łódź"
@@ -29,6 +39,17 @@ HARMFUL: Mapping[str, str] = {
     "PGMINPROTOCOLVERSION": "9.9",
     "PGOPTIONS": "-c default_transaction_read_only=on",
 }
+SESSION = """
+import sys
+from pathlib import Path
+import psycopg
+from service.embedded_postgres.server import EmbeddedPostgres
+with psycopg.connect(EmbeddedPostgres.url_of_running(Path(sys.argv[1]))) as db:
+    print(db.info.get_parameters())
+    print(db.execute("SELECT inet_server_addr(), system_identifier"
+                     " FROM pg_control_system()").fetchall())
+    print(db.execute("SELECT name, setting FROM pg_settings ORDER BY 1").fetchall())
+"""
 
 
 def value(variable: str) -> str:
@@ -99,16 +120,34 @@ async def test_none_reaches_the_embedded_database(tmp_path: Path) -> None:
         assert "password file" not in words
 
 
+@pytest.fixture(scope="module")
+def running_data_dir() -> Iterator[Path]:
+    with (
+        tempfile.TemporaryDirectory(prefix="agent-runtime-test-") as folder,
+        EmbeddedPostgres.start(Path(folder)),
+    ):
+        yield Path(folder)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("variable", sorted(libpq_variables()))
-async def test_it_does_not_reach_the_embedded_database(
-    variable: str, tmp_path: Path
+def test_a_session_of_the_embedded_database_is_the_same(
+    variable: str, running_data_dir: Path
 ) -> None:
-    settings = {variable: value(variable)}
-    where = ("--data-dir", str(tmp_path / "data"))
+    assert session(running_data_dir, {variable: value(variable)}) == session(
+        running_data_dir, {}
+    )
 
-    with running(serving(*where, log=tmp_path / "log", settings=settings)) as server:
-        await serves(server)
+
+def session(data_dir: Path, settings: Mapping[str, str]) -> str:
+    """Return the parameters of another process's connection."""
+    return subprocess.run(
+        [sys.executable, "-c", SESSION, str(data_dir)],
+        env=own_environment(settings),
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
 
 
 async def test_those_of_the_session_are_ignored_by_an_external_database_too(
