@@ -32,6 +32,9 @@ install = deploy/install-lock.sh
 # service again.
 export PYTHONDONTWRITEBYTECODE =
 
+# What is found there would count as installed.
+unexport PYTHONPATH
+
 .PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-deploy costs coverage test-fast faults conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
