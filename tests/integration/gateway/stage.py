@@ -23,12 +23,14 @@ from service.gateway.protocol.revisions import (
 )
 from service.gateway.serving import GatewaySettings, open_gateway
 from service.gateway.upstream.addresses import Network
+from service.http.app_keys import WAITS
 from service.http.middleware import edge
 from service.http.operation import add_operations
 from service.http.read_server import READS_ONLY
 from service.http.server import DRAINING, Draining
 from service.keys.cipher import length_prefixed
 from service.tracing.tracing import Tracing
+from service.waits import Waits
 from tests.integration.gateway.fake_gate import TOKEN, FakeGate
 from tests.integration.gateway.plain_upstream import (
     Answer,
@@ -185,6 +187,7 @@ async def opened(
     app = web.Application(middlewares=[edge])
     app[READS_ONLY] = False
     app[DRAINING] = Draining()
+    app[WAITS] = Waits()
     async with open_gateway(
         gate,
         lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
