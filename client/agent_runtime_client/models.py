@@ -1628,6 +1628,7 @@ class Readiness(Model):
     followers: Sequence[FollowerHealth]
     follower_process: Literal["starting", "running", "ended"] | None
     log_check: LogCheckHealth | None
+    signing: str | None
     trace_store: Literal["available", "suspended"] | None
 
     CONVERTERS = {

@@ -11,6 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Gauge
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from projections.audit.proofs.signer_problems import signers_problem
 from projections.health.metrics import Metrics
 from service.connection_pool import PoolBusyError
 from service.database import Pool
@@ -101,6 +102,13 @@ class Readiness(TypedDict):
         ),
     ]
     log_check: LogCheckHealth | None
+    signing: Annotated[
+        str | None,
+        Field(
+            description="What keeps checkpoints of the log from being signed, or what "
+            "became of them; null for nothing."
+        ),
+    ]
     trace_store: Annotated[
         Literal["available", "suspended"] | None,
         Field(description="Suspended after failures; null without a trace store."),
@@ -128,14 +136,16 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     accepted, and the other read tables stay current. So does a follower process that
     has ended: all read tables wait until it runs again. A failing trace store makes it
     degraded too: lists are answered without its data; and so does an event log that
-    doesn't match its Merkle tree: no checkpoint is signed. So do connections to the
-    database that are all in use; then `log_position` is null.
+    doesn't match its Merkle tree, and whatever keeps checkpoints of it from being
+    signed. So do connections to the database that are all in use; then `log_position`
+    is null.
     """
     health = request.app[HEALTH]
     try:
         async with health.pool.connection() as db:
             rows = await (await db.execute(FOLLOWERS)).fetchall()
             checked = await (await db.execute(LOG_CHECK)).fetchone()
+            signing = await signers_problem(db)
     except PoolBusyError:
         # It is not unready because it has much to do.
         is_draining = request.app[DRAINING].started
@@ -176,10 +186,11 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
             and health.follower_process.state != "running"
         )
         or (log_check is not None and log_check["contradiction"])
+        or signing
         or (is_available is not None and not is_available())
     ):
         status = "degraded"
-    return _answer(health, status, head, followers, log_check)
+    return _answer(health, status, head, followers, log_check, signing)
 
 
 def _answer(
@@ -188,6 +199,7 @@ def _answer(
     head: int | None,
     followers: list[FollowerHealth],
     log_check: LogCheckHealth | None,
+    signing: str | None = None,
 ) -> Answer[Readiness]:
     trace_store: Literal["available", "suspended"] | None = None
     if health.trace_store_is_available is not None:
@@ -199,6 +211,7 @@ def _answer(
         "followers": followers,
         "follower_process": None if process is None else process.state,
         "log_check": log_check,
+        "signing": signing,
         "trace_store": trace_store,
     }
     if word in ("ready", "degraded"):

@@ -16,6 +16,7 @@ from projections.audit.proofs.contradictions import (
     tree_of,
 )
 from projections.audit.proofs.log_time import said, seconds_ahead
+from projections.audit.proofs.signer_problems import signers_problem
 from service.cli.check import Check
 from service.cli.data_folder_checks import check_data_folder
 from service.cli.databases import (
@@ -143,6 +144,7 @@ async def check_installation(
             _privileges,
             _positions,
             _tree,
+            _signing,
             _time,
             _sealed_values,
             _followers,
@@ -220,6 +222,12 @@ async def _tree(pool: Pool) -> list[Check]:
         found = [Contradiction("missing", tree.head + 1, tree.size), *found]
     problem = described(found) if found else known
     return [Check(f"events {first + 1} to {tree.size} match the Merkle tree", problem)]
+
+
+async def _signing(pool: Pool) -> list[Check]:
+    async with pool.connection() as db:
+        problem = await signers_problem(db)
+    return [Check("checkpoints of the log are signed", problem)]
 
 
 async def _time(pool: Pool) -> list[Check]:

@@ -1,11 +1,13 @@
 """Sign the tree's head periodically, and never two heads that contradict each other."""
 
 import asyncio
+import base64
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 from uuid import UUID
 
 import psycopg
@@ -35,6 +37,7 @@ from projections.audit.proofs.queries import (
     roots,
 )
 from projections.audit.proofs.sign import sign_checkpoint
+from projections.audit.proofs.signer_problems import note_problem
 from projections.audit.proofs.signing_key import (
     SIGNING_KEY_FILE,
     load_or_create_signing_key,
@@ -64,12 +67,26 @@ FORKED = Gauge(
     "Merkle tree, or signing fails for a reason that doesn't pass by itself. The "
     "service's log says which.",
 )
+DELETED = Gauge(
+    "agent_runtime_checkpoint_deleted",
+    "1 once the newest checkpoint was missing from the database or the data folder, "
+    "and was put back; until a restart.",
+)
 
 logger = logging.getLogger(__name__)
 
 
 class ContradictionError(Exception):
     """The log does not extend a log whose checkpoint was signed."""
+
+
+class _Published(NamedTuple):
+    """The checkpoint that this process has saved last."""
+
+    epoch: UUID
+    size: int
+    note: str
+    public_key: str
 
 
 class CheckpointSigner:
@@ -79,6 +96,8 @@ class CheckpointSigner:
         self._pool = pool
         self._files = CheckpointFiles(data_dir)
         self._private = load_or_create_signing_key(data_dir / SIGNING_KEY_FILE)
+        self._published: _Published | None = None
+        self._deleted: str | None = None
 
     def public_key(self, log_epoch: UUID) -> VerifierKey:
         public = self._private.public_key().public_bytes_raw()
@@ -94,6 +113,7 @@ class CheckpointSigner:
             try:
                 await record_epoch_changes(log, self._pool, self.newest_of)
                 await self.sign()
+                await self._note(self._deleted)
                 FORKED.set(0)
             except (
                 ContradictionError,
@@ -102,12 +122,22 @@ class CheckpointSigner:
             ) as error:
                 FORKED.set(1)
                 logger.critical("no checkpoint signed: %s", error)
+                await self._note(f"no checkpoint signed: {error}")
             except (psycopg.Error, ServiceError, OSError):
                 logger.warning("can't sign a checkpoint", exc_info=True)
             except Exception:
                 FORKED.set(1)
                 logger.exception("can't sign checkpoints")
+                await self._note("can't sign checkpoints: the service's log says why")
             await asyncio.sleep(interval_s)
+
+    async def _note(self, problem: str | None) -> None:
+        public = self._private.public_key().public_bytes_raw()
+        try:
+            async with self._pool.connection() as db:
+                await note_problem(db, base64.b64encode(public).decode(), problem)
+        except psycopg.Error:
+            logger.warning("can't note the state of the signer", exc_info=True)
 
     async def sign(self) -> str | None:
         """Sign the tree's head; None when it is signed already.
@@ -124,10 +154,9 @@ class CheckpointSigner:
             log_epoch = await epoch(db)
             kept = await latest_checkpoint(db)
             key = self.public_key(log_epoch)
-            signed = [
-                *self._opened([kept.note] if kept else [], key),
-                *self._in_file(log_epoch, key),
-            ]
+            in_database = self._opened([kept.note] if kept else [], key)
+            in_file = self._in_file(log_epoch, key)
+            signed = [*in_database, *in_file]
             past = [each for each in signed if each.size <= size]
             await _require_same_log(
                 db, max((each.size for each in past), default=0), size
@@ -140,11 +169,40 @@ class CheckpointSigner:
                     f"the log at positions 1 to {each.size} has been changed"
                 )
         await self._refuse_shorter_log(signed, size)
+        is_kept = kept is not None and (
+            # Another process's, or ours as we signed it.
+            kept.public_key != str(key) or bool(in_database)
+        )
+        kept_size = kept.size if kept is not None and is_kept else 0
+        await self._put_back_deleted(log_epoch, kept_size, in_file)
         if size == 0 or not is_complete or (kept and kept.size >= size):
             return None
         note = sign_checkpoint(Checkpoint(key.name, size, root), self._private)
-        await self._publish(log_epoch, size, note, str(key))
+        await self._publish(_Published(log_epoch, size, note, str(key)))
         return note
+
+    async def _put_back_deleted(
+        self, log_epoch: UUID, kept_size: int, in_file: Sequence[Checkpoint]
+    ) -> None:
+        """Put the checkpoint that this process has published last where it was."""
+        last = self._published
+        if last is None or last.epoch != log_epoch:
+            return
+        sizes = {
+            "the database": kept_size,
+            "its file": max((each.size for each in in_file), default=0),
+        }
+        missing = [where for where, size in sizes.items() if size < last.size]
+        if not missing:
+            return
+        self._deleted = (
+            f"the checkpoint of position {last.size} was deleted from "
+            f"{' and '.join(missing)}, or changed there, and put back: find out who "
+            "did it, compare the others with copies, then restart this process"
+        )
+        DELETED.set(1)
+        logger.critical("%s", self._deleted)
+        await self._publish(last)
 
     async def newest_of(self, log_epoch: UUID) -> tuple[int, str] | None:
         """Return size and root (base64) of the newest checkpoint of any epoch.
@@ -200,15 +258,15 @@ class CheckpointSigner:
         if row is None or row[0] < longest:
             raise ContradictionError(f"the log ends before position {longest}")
 
-    async def _publish(
-        self, log_epoch: UUID, size: int, note: str, public_key: str
-    ) -> None:
+    async def _publish(self, signed: _Published) -> None:
         """Save a checkpoint, to the files first: no signed head may be lost."""
         now = datetime.now(UTC)
-        self._files.keep(note, public_key, epoch=log_epoch, signed_at=now)
+        epoch_, size, note, public_key = signed
+        self._files.keep(note, public_key, epoch=epoch_, signed_at=now)
         async with self._pool.connection() as db, db.transaction():
             await db.execute(KEEP, [size, note, public_key])
         SIZE.set(size)
+        self._published = signed
 
 
 async def _require_same_log(db: Db, after: int, size: int) -> None:

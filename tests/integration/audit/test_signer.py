@@ -21,6 +21,7 @@ from projections.audit.proofs.signing_key import (
     load_or_create_signing_key,
 )
 from projections.engine.progress import wait_for_position
+from service.cli.doctor import check_installation
 from service.resources import Resources
 from service.tasks import end_tasks
 from tests.support.audit.tampering import (
@@ -34,6 +35,7 @@ from tests.support.callers import Callers
 from tests.support.metrics import value_of
 from tests.support.waiting import until
 
+SIGNED = "checkpoints of the log are signed"
 CHANGE = (
     "UPDATE events.stored_event SET state = state || '\\x20' WHERE notification_id = 2"
 )
@@ -232,3 +234,75 @@ async def test_a_tree_that_is_behind_is_no_contradiction(
     finally:
         await as_owner(resources, "UPDATE events.head SET position = 2")
     await wait_for_position(resources.pool, ["merkle_tree"], 2, timeout_s=60)
+
+
+@pytest.mark.parametrize("where", ["the database", "its file"])
+async def test_a_deleted_checkpoint_is_noticed_and_put_back(
+    callers: Callers, resources: Resources, tmp_path: Path, where: str
+) -> None:
+    await callers.user("ada")
+    await callers.user("bob")
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    assert await until(lambda: signed_by(signer))
+    epoch = (await resources.log.head()).epoch
+    latest = tmp_path / "checkpoints" / f"latest.{epoch}"
+    note = latest.read_text()
+    if where == "its file":
+        latest.unlink()
+    else:
+        await as_owner(resources, "DELETE FROM events.checkpoint")
+
+    running = asyncio.create_task(signer.run(resources.log, interval_s=0.05))
+    said = await until(lambda: problem(callers))
+    await end_tasks(running)
+
+    assert said is not None
+    assert f"was deleted from {where}, or changed there, and put back" in said
+    assert latest.read_text() == note
+    async with resources.pool.connection() as db:
+        kept = await latest_checkpoint(db)
+    assert kept is not None
+    assert kept.note == note
+    checks = await check_installation(resources.database_url, tmp_path, None)
+    (signing,) = [each for each in checks if each.name == SIGNED]
+    assert signing.problem == said
+
+    # Whoever has looked restarts the process.
+    again = CheckpointSigner(resources.pool, tmp_path)
+    running = asyncio.create_task(again.run(resources.log, interval_s=0.05))
+    await until(lambda: is_ready(callers))
+    await end_tasks(running)
+
+
+async def test_what_cannot_be_signed_is_told_by_the_probe(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    await callers.user("ada")
+    await sign(resources, tmp_path)
+    epoch = (await resources.log.head()).epoch
+    (tmp_path / "checkpoints" / f"latest.{epoch}").write_text("damaged")
+
+    signer = CheckpointSigner(resources.pool, tmp_path)
+    running = asyncio.create_task(signer.run(resources.log, interval_s=0.05))
+    said = await until(lambda: problem(callers))
+    await end_tasks(running)
+
+    assert said is not None
+    assert said.startswith("no checkpoint signed: ")
+    assert "holds no checkpoint" in said
+
+
+async def signed_by(signer: CheckpointSigner) -> bool:
+    """Sign once the tree has grown; say whether anything was signed."""
+    return await signer.sign() is not None
+
+
+async def problem(callers: Callers) -> str | None:
+    """Return what keeps checkpoints from being signed, once that is degraded."""
+    ready = (await callers.anonymous().get("/readyz")).data
+    return ready["signing"] if ready["status"] == "degraded" else None
+
+
+async def is_ready(callers: Callers) -> bool:
+    ready = (await callers.anonymous().get("/readyz")).data
+    return bool(ready["status"] == "ready" and ready["signing"] is None)

@@ -4,6 +4,7 @@
 docs/audit.md, with the seconds that this machine needs.
 """
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,13 @@ import psycopg
 import pytest
 
 from agent_runtime_client.proofs.checkpoint import Checkpoint
-from tests.support.harness.service import Server, audit, running, serving
+from tests.support.harness.service import (
+    Server,
+    agent_runtime,
+    audit,
+    running,
+    serving,
+)
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.thorough
@@ -55,42 +62,95 @@ INSERT = """
       FROM events.stored_event
      WHERE notification_id = 3
 """
+AFTER_END = INSERT.replace("-1,", "(SELECT position + 5 FROM events.head),", 1)
 NEW_EPOCH = "UPDATE events.head SET epoch = gen_random_uuid()"
 
 
 @dataclass(frozen=True, slots=True)
 class Harm:
-    """``noticed`` names who of a running service notices it.
+    """What an owner does, and who notices it.
 
-    ``shown`` is whether an export, compared with a checkpoint copied before, shows it.
+    ``noticed`` names who of a running service does, ``doctor`` the check that fails, or
+    warns. ``shown`` is whether an export, compared with a checkpoint copied before,
+    shows it. With ``deletes_file``, the newest checkpoint's file is deleted, too.
     """
 
     statements: Sequence[str]
     noticed: frozenset[str]
+    doctor: str | None
     shown: bool = True
+    deletes_file: bool = False
 
 
 # The signer is in the process of the followers.
 CONTRADICTED = 'agent_runtime_checkpoint_contradicted{process="followers"}'
+DELETED = 'agent_runtime_checkpoint_deleted{process="followers"}'
+AHEAD = 'agent_runtime_log_ahead_seconds{process="followers"}'
+UNREADABLE = "agent_runtime_unreadable_values_total"
 CHECK, FOLLOWERS, SIGNER = "the log check", "the followers", "the signer"
+CLOCK, READERS, READYZ = "the log's time", "whoever reads it", "`/readyz`"
+MATCH, POSITIONS = "match the Merkle tree", "have no gaps"
+SIGNED, TIME, VALUES = "are signed", "ahead of the clock", "values of secrets"
+LOG = frozenset({CHECK, SIGNER, READYZ})
 HARMS = {
-    "change": Harm([CHANGE], frozenset({CHECK, SIGNER})),
-    "delete": Harm(
-        ["DELETE FROM events.stored_event WHERE notification_id = 5"],
-        frozenset({CHECK, SIGNER}),
+    "events are changed": Harm([CHANGE], LOG, MATCH),
+    "events are deleted": Harm(
+        ["DELETE FROM events.stored_event WHERE notification_id = 5"], LOG, POSITIONS
     ),
-    "swap": Harm(
+    "events are swapped": Harm(
         [
             f"{MOVE} = 1011 - notification_id WHERE notification_id IN (5, 6)",
             f"{MOVE} = notification_id - 1000 WHERE notification_id > 1000",
         ],
-        frozenset({CHECK, SIGNER}),
+        LOG,
+        MATCH,
     ),
-    "cut": Harm(CUT, frozenset({CHECK, SIGNER, FOLLOWERS})),
-    "cut and grow": Harm([*CUT, GROW], frozenset({CHECK, SIGNER, FOLLOWERS})),
-    "insert before the first": Harm([INSERT], frozenset({CHECK, SIGNER}), shown=False),
-    "rewrite, with the tree": Harm([CHANGE, *REWRITE_TREE], frozenset({SIGNER})),
-    "rewrite, under a new epoch": Harm([CHANGE, NEW_EPOCH], frozenset()),
+    "the last events are cut": Harm(CUT, LOG | {FOLLOWERS}, MATCH),
+    "others take their positions, in the same epoch": Harm(
+        [*CUT, GROW], LOG | {FOLLOWERS}, MATCH
+    ),
+    "an event is inserted before position 1": Harm([INSERT], LOG, MATCH, shown=False),
+    "an event is inserted after the log's end": Harm(
+        [AFTER_END], LOG, POSITIONS, shown=False
+    ),
+    "the tree is emptied": Harm(REWRITE_TREE[:2], LOG, MATCH, shown=False),
+    "`events.head` is moved on": Harm(
+        ["UPDATE events.head SET position = position + 10"], LOG, POSITIONS, shown=False
+    ),
+    "the time of `events.head` is set ahead": Harm(
+        ["UPDATE events.head SET recorded_at = recorded_at + interval '1 year'"],
+        frozenset({CLOCK}),
+        TIME,
+        shown=False,
+    ),
+    "an event is changed, and the tree rewritten with it": Harm(
+        [CHANGE, *REWRITE_TREE], frozenset({SIGNER, READYZ}), SIGNED
+    ),
+    "the same under a new epoch": Harm([CHANGE, NEW_EPOCH], frozenset(), None),
+    "checkpoints are deleted": Harm(
+        ["DELETE FROM events.checkpoint"],
+        frozenset({SIGNER, READYZ}),
+        SIGNED,
+        shown=False,
+    ),
+    "checkpoints are changed": Harm(
+        ["UPDATE events.checkpoint SET note = replace(note, E'\n\n', E'\nx\n\n')"],
+        frozenset({SIGNER, READYZ}),
+        SIGNED,
+        shown=False,
+    ),
+    "the file of the newest one is deleted": Harm(
+        [], frozenset({SIGNER, READYZ}), SIGNED, shown=False, deletes_file=True
+    ),
+    "sealed values are deleted": Harm(
+        ["DELETE FROM events.sealed_value"], frozenset({READERS}), VALUES, shown=False
+    ),
+    "sealed values are changed": Harm(
+        ["UPDATE events.sealed_value SET sealed = sealed || '\\x00'"],
+        frozenset({READERS}),
+        None,
+        shown=False,
+    ),
 }
 
 
@@ -124,6 +184,21 @@ class Reader:
             key = (await answer.json())["data"]["public_key"]
         return (note, key) if Checkpoint.parse(note).size == head else None
 
+    async def create_secret(self) -> None:
+        async with self._http.post(
+            f"{self._server.url}/api/secrets",
+            json={"name": "TRACKER", "value": "v"},
+            headers=self._headers,
+        ) as answer:
+            assert answer.status == 201
+
+    async def read_secret(self) -> None:
+        """Read a value, which is an event, too."""
+        async with self._http.get(
+            f"{self._server.url}/api/secrets/TRACKER/value", headers=self._headers
+        ) as answer:
+            await answer.read()
+
     async def noticed(self) -> frozenset[str]:
         ready = await self._readyz()
         async with self._http.get(f"{self._server.url}/metrics") as answer:
@@ -131,7 +206,10 @@ class Reader:
         found = {
             CHECK: (ready["log_check"] or {}).get("contradiction") is not None,
             FOLLOWERS: any(each["stopped"] for each in ready["followers"]),
-            SIGNER: f"{CONTRADICTED} 1.0" in metrics,
+            SIGNER: _value(metrics, CONTRADICTED) + _value(metrics, DELETED) > 0,
+            CLOCK: _value(metrics, AHEAD) > 60,
+            READERS: _value(metrics, UNREADABLE) > 0,
+            READYZ: ready["status"] == "degraded",
         }
         return frozenset(name for name, is_so in found.items() if is_so)
 
@@ -143,6 +221,11 @@ class Reader:
     @property
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._server.admin_token}"}
+
+
+def _value(metrics: str, name: str) -> float:
+    found = [line for line in metrics.splitlines() if line.startswith(f"{name} ")]
+    return float(found[0].split()[1]) if found else 0.0
 
 
 @pytest.mark.parametrize("name", HARMS)
@@ -157,15 +240,22 @@ async def test_tampering_is_noticed(
         async with aiohttp.ClientSession() as http:
             reader = Reader(server, http)
             await reader.create_users(6)
+            await reader.create_secret()
             signed = await until(reader.checkpoint)
             assert signed is not None
             note, key = signed
             (tmp_path / "copied").write_text(note)
+            assert await reader.noticed() == frozenset()
 
             with psycopg.connect(database_url) as owner:
                 for statement in (OWNER, *harm.statements):
                     owner.execute(statement)
+            if harm.deletes_file:
+                for file in (data / "checkpoints").glob("latest.*"):
+                    file.unlink()
             harmed_at = time.monotonic()
+            if READERS in harm.noticed:
+                await reader.read_secret()
             seconds: dict[str, float] = {}
 
             async def is_noticed() -> bool:
@@ -174,6 +264,7 @@ async def test_tampering_is_noticed(
                 return seconds.keys() >= harm.noticed
 
             await until(is_noticed, timeout_s=120)
+            doctor = await asyncio.to_thread(agent_runtime, "doctor", *where)
             export = tmp_path / "export"
             await audit("events", "--output", str(export), *where)
             verified = await audit(
@@ -182,5 +273,20 @@ async def test_tampering_is_noticed(
             )
     # Whatever it does to the entries, the auditor's own copy of a checkpoint shows it.
     assert verified.returncode == int(harm.shown), verified.stdout
-    noticed = ", ".join(f"{who} {after:.0f} s" for who, after in seconds.items())
-    print(f"| {name} | {noticed} | {verified.stdout.splitlines()[0]} |")  # noqa: T201
+    said = [line for line in doctor.stdout.splitlines() if line[:4] in ("FAIL", "WARN")]
+    print(_row(name, seconds, said, verified.stdout))  # noqa: T201
+    if harm.doctor is None:
+        assert said == []
+    else:
+        assert any(harm.doctor in line for line in said), doctor.stdout
+
+
+def _row(
+    name: str, seconds: dict[str, float], doctor: Sequence[str], verified: str
+) -> str:
+    """Return a row of the table in docs/audit.md, with all that was said."""
+    by = [f"{who} {after:.0f} s" for who, after in seconds.items() if who != READYZ]
+    ready = f"{seconds[READYZ]:.0f} s" if READYZ in seconds else "-"
+    says = " / ".join(line[6:].partition(":")[0] for line in doctor)
+    cells = (name, ", ".join(by), ready, says, verified.splitlines()[0])
+    return f"| {' | '.join(cells)} |"

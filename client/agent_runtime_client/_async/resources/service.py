@@ -50,8 +50,9 @@ class AsyncServiceResource:
         accepted, and the other read tables stay current. So does a follower process
         that has ended: all read tables wait until it runs again. A failing trace store
         makes it degraded too: lists are answered without its data; and so does an event
-        log that doesn't match its Merkle tree: no checkpoint is signed. So do
-        connections to the database that are all in use; then `log_position` is null.
+        log that doesn't match its Merkle tree, and whatever keeps checkpoints of it
+        from being signed. So do connections to the database that are all in use; then
+        `log_position` is null.
         """
         return await self._caller.model(operations.GET_READYZ, Readiness)
 

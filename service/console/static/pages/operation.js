@@ -74,12 +74,13 @@ function LogCheck({ check }) {
     <p>This pass compared the log with its Merkle tree up to position ${number(check.position)}; ${check.completed_at ? html`the last whole pass ended <${Time} at=${check.completed_at} />` : "no pass has ended yet"}.</p><//>`;
 }
 
-function Checkpoints({ metrics }) {
-  const [position, refused, published] = ["checkpoint_position", "checkpoint_contradicted", "checkpoint_published_position"].map(metrics.value);
-  return html`<${Card} title="Checkpoints" state=${metrics.metrics && (refused ? "bad" : position ? "good" : undefined)}>
+function Checkpoints({ problem, metrics }) {
+  const [position, published] = ["checkpoint_position", "checkpoint_published_position"].map(metrics.value);
+  return html`<${Card} title="Checkpoints" state=${problem ? "bad" : position ? "good" : undefined}>
     <${Failure} error=${metrics.error} />
-    ${metrics.metrics && html`<p class="figure">${refused ? "✕ signing stopped" : position ? `position ${number(position)}` : "none by this server"}</p>
-      <p>${refused ? "The log contradicts the last checkpoint, so none is signed." : published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this server."}</p>
+    ${problem && html`<p class="figure">✕ not as they should be</p><p><bdi>${problem}</bdi></p>`}
+    ${metrics.metrics && html`${!problem && html`<p class="figure">${position ? `position ${number(position)}` : "none by this server"}</p>`}
+      <p>${published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this server."}</p>
       ${metrics.value("unreadable_values_total") > 0 && html`<p>${plural(metrics.value("unreadable_values_total"), "sealed value")} couldn't be read.</p>`}`}<//>`;
 }
 
@@ -90,7 +91,7 @@ function Whole({ data, metrics }) {
         <p>${MEANING[data.status] ?? ""} ${data.log_position === null ? "All connections to the database are in use." : `The log ends at position ${number(data.log_position)}.`}</p><//>
       <${Relay} relay=${data.followers.find((each) => each.name === RELAY)} metrics=${metrics} />
       <${LogCheck} check=${data.log_check} />
-      <${Checkpoints} metrics=${metrics} />
+      <${Checkpoints} problem=${data.signing} metrics=${metrics} />
       ${data.trace_store && html`<${Card} title="Trace store" state=${data.trace_store === "available" ? "good" : "warn"}><p class="figure">${data.trace_store}</p><p>${data.trace_store === "available" ? "Lists of sessions have its data." : "Suspended after failures: lists are answered without its data."}</p><//>`}
     </div>
     <${Table} caption="Followers, which fill the read tables" columns=${COLUMNS} rows=${followers} rowKey=${(row) => row.name}

@@ -106,13 +106,14 @@ const LATE_S = 60;
 const nameOf = (follower) => (follower.name === "relay" ? "The relay to Kafka" : `The follower ${follower.name}`);
 
 // What is wrong with the service, in sentences.
-function troublesOf({ followers, follower_process: process, trace_store: store, log_check: check }) {
+function troublesOf({ followers, follower_process: process, trace_store: store, log_check: check, signing }) {
   return [
     ...followers.filter((each) => each.stopped).map((each) => `${nameOf(each)} has stopped.`),
     ...followers.filter((each) => !each.stopped && each.lag_s > LATE_S).map((each) => `${nameOf(each)} is ${duration(each.lag_s * 1000)} behind.`),
     process && process !== "running" && "The process of the followers has ended and is started again.",
     store === "suspended" && "The trace store is suspended after failures.",
     check?.contradiction && `The log contradicts its Merkle tree at ${check.contradiction}.`,
+    signing && `Checkpoints of the log: ${signing}.`,
   ].filter(Boolean);
 }
 

@@ -42,12 +42,15 @@ def test_what_stopped_or_is_behind_is_named(visit: Visit, counts: Counts) -> Non
     ]
     check = {"position": 5, "completed_at": None, "contradiction": found}
     state = {"status": "degraded", "log_position": 1000, "followers": followers}
-    answer(visitor.page, "/readyz", {**state, "log_check": check})
+    signing = "no checkpoint signed: the log ends before position 9"
+    state |= {"log_check": check, "signing": signing}
+    answer(visitor.page, "/readyz", state)
     visitor.open("operation")
 
     cards = visitor.page.locator(".cards")
     expect(cards).to_contain_text("degraded")
     expect(cards).to_contain_text(found)
+    expect(cards).to_contain_text(signing)
     expect(cards).to_contain_text("published up to position 975, 25 events behind")
     rows = visitor.page.locator("main tbody tr")
     expect(rows).to_have_count(3)

@@ -42,6 +42,7 @@ def readiness(**members: Any) -> dict[str, Any]:
         "followers": [follower("agents")],
         "follower_process": "running",
         "log_check": None,
+        "signing": None,
         "trace_store": None,
         **members,
     }
