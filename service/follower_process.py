@@ -36,7 +36,7 @@ State = Literal["starting", "running", "ended"]
 
 UP = Gauge(
     "agent_runtime_follower_process_up",
-    "1 while the follower process that this process started is ready.",
+    "1 while the follower process that this process started is ready and answers.",
     # A series appears only where a child is started, so that 0 is always an alarm.
     ["child"],
 )
@@ -76,8 +76,12 @@ class FollowerProcess:
                 ClientSession(timeout=METRICS_TIMEOUT) as session,
                 session.get(f"{self._url}/metrics") as response,
             ):
-                return await response.text()
+                text = await response.text()
+                UP.labels("followers").set(self.state == "running")
+                return text
         except (ClientError, TimeoutError) as error:
+            # It may hang: nothing else would tell, as its own metrics are missing.
+            UP.labels("followers").set(0)
             logger.warning(
                 "the metrics of the follower process are missing",
                 extra={"reason": type(error).__name__},

@@ -14,6 +14,7 @@ from projections.engine.follower_position import (
     FollowerPosition,
     ReplacedError,
     record_stop,
+    saved_progress,
 )
 from projections.engine.progress import FollowerStatus
 from projections.engine.projector import Positioned, Projector
@@ -118,8 +119,7 @@ class Follower:
     async def _run_as_leader(self) -> None:
         async with await connect(self._conninfo) as db:
             while not await self._locked(db):
-                self.status.state, self.status.reason = "standby", None
-                self.status.report()
+                await self._stand_by(db)
                 await asyncio.sleep(STANDBY_S)
             saved = await self._resume(db)
             with deadline(db, ANSWER_TIMEOUT_S):
@@ -141,6 +141,13 @@ class Follower:
         with deadline(db, ANSWER_TIMEOUT_S):
             row = await (await db.execute(TRY_ADVISORY_LOCK, [name])).fetchone()
         return bool(row and row[0])
+
+    async def _stand_by(self, db: Db) -> None:
+        """Report the lag all the same: who has the lock may do nothing."""
+        with deadline(db, ANSWER_TIMEOUT_S):
+            self.status.position, self.status.head = await saved_progress(db, self.name)
+        self.status.state, self.status.reason = "standby", None
+        self.status.report()
 
     async def _resume(self, db: Db) -> FollowerPosition:
         """Find the saved position; create or rebuild the tables where needed."""

@@ -11,6 +11,10 @@ from service.database import Db
 SCAN_POSITIONS_MAX = 50_000
 
 FIND = "SELECT position, epoch, definition FROM read.position WHERE follower = %s"
+PROGRESS = """
+    SELECT coalesce(p.position, 0), h.position
+      FROM events.head h LEFT JOIN read.position p ON p.follower = %s
+"""
 BEGIN = """
     INSERT INTO read.position (follower, position, epoch, definition)
     VALUES (%s, 0, %s, %s)
@@ -138,6 +142,13 @@ class FollowerPosition:
         }
         if (await db.execute(ADVANCE, advance, prepare=True)).rowcount != 1:
             raise ReplacedError("another instance has advanced the position")
+
+
+async def saved_progress(db: Db, follower: str) -> tuple[int, int]:
+    """Return how far a follower is, whoever runs it, and the log's last position."""
+    row = await (await db.execute(PROGRESS, [follower], prepare=True)).fetchone()
+    assert row is not None
+    return row[0], row[1]
 
 
 async def record_stop(db: Db, follower: str, position: int, reason: str | None) -> None:

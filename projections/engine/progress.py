@@ -20,7 +20,7 @@ State = Literal[
 
 POSITION = Gauge(
     "agent_runtime_follower_position",
-    "Last position applied by this process.",
+    "Last position applied, also in a process that stands by.",
     ["follower"],
 )
 LAG = Gauge(

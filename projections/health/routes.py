@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import psycopg
 from aiohttp import web
-from prometheus_client import CONTENT_TYPE_LATEST, Gauge
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -36,11 +36,6 @@ LOG_CHECK = """
       FROM read.log_check c LEFT JOIN events.head h ON h.epoch = c.epoch
      WHERE h.epoch IS NOT NULL OR c.epoch IS NULL
 """
-HEAD = Gauge(
-    "agent_runtime_log_position",
-    "Position of the log's last event, as of the last request to /readyz.",
-)
-
 
 Status = Literal["ready", "degraded", "draining", "unavailable"]
 
@@ -155,7 +150,6 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     except psycopg.Error:
         return _answer(health, "unavailable", None, [], None)
     head = rows[0][2]
-    HEAD.set(head)
     followers: list[FollowerHealth] = [
         {
             "name": name,

@@ -10,7 +10,12 @@ from projections.engine.progress import FollowerStatus, State
 LAG_SECONDS: Final = Gauge(
     "agent_runtime_relay_lag_seconds", "Age of the oldest event not yet published."
 )
-UP: Final = Gauge("agent_runtime_relay_up", "1 while this process publishes to Kafka.")
+UP: Final = Gauge(
+    "agent_runtime_relay_up",
+    "1 while this process publishes to Kafka.",
+    # A series appears only in a process that runs a relay: 0 everywhere is an alarm.
+    ["topic"],
+)
 PUBLISHED: Final = Counter("agent_runtime_relay_events", "Events published to Kafka.")
 TRANSACTIONS: Final = Counter(
     "agent_runtime_relay_transactions", "Kafka transactions committed."
@@ -23,8 +28,9 @@ FAILURES: Final = Counter(
 class RelayMetrics:
     """The relay's status, with its lag in events and in seconds."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, topic: str) -> None:
         self.status = FollowerStatus(name)
+        self._up = UP.labels(topic)
         # When the oldest unpublished event was recorded, in Unix seconds.
         self.behind_since: float | None = None
         LAG_SECONDS.set_function(self.lag_s)
@@ -62,5 +68,5 @@ class RelayMetrics:
     def _enter(self, state: State, reason: str | None = None) -> None:
         self.status.state = state
         self.status.reason = reason
-        UP.set(state == "following")
+        self._up.set(state == "following")
         self.status.report()

@@ -70,7 +70,7 @@ class Relay:
         traces: "Tracing | None" = None,
         stopped_retry_s: float = STOPPED_RETRY_S,
     ) -> None:
-        self.metrics = RelayMetrics(relay_position.FOLLOWER)
+        self.metrics = RelayMetrics(relay_position.FOLLOWER, settings.topic)
         self._log = log
         self._conninfo = conninfo
         self._settings = settings

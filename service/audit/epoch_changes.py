@@ -16,13 +16,20 @@ from service.event_log.unit_of_work import UnitOfWork
 SYSTEM: Final[Mapping[str, str]] = {"actor": "system"}
 CHANGES = """
     SELECT c.epoch, c.old_epoch, c.position, c.reason,
-           EXISTS (SELECT FROM events.stored_event WHERE originator_id = c.epoch)
+           (SELECT min(recorded_at) FROM events.stored_event
+             WHERE originator_id = c.epoch)
       FROM events.epoch_change c
      ORDER BY c.changed_at
 """
 EPOCH_CHANGES = Gauge(
     "agent_runtime_log_epoch_changes",
     "New epochs of the log, by restores and fail-overs.",
+)
+# Not their number: a backup that is restored may have fewer than there were.
+CHANGED_AT = Gauge(
+    "agent_runtime_log_epoch_changed_timestamp_seconds",
+    "When the service recorded the log's last new epoch, in Unix time; 0 if there was "
+    "none.",
 )
 
 NewestSigned = Callable[[UUID], Awaitable[tuple[int, str] | None]]
@@ -41,8 +48,9 @@ async def record_epoch_changes(
     async with pool.connection() as db:
         changes = await (await db.execute(CHANGES)).fetchall()
     EPOCH_CHANGES.set(len(changes))
-    for epoch, old_epoch, position, reason, is_recorded in changes:
-        if not is_recorded:
+    for epoch, old_epoch, position, reason, recorded_at in changes:
+        CHANGED_AT.set((recorded_at or datetime.now(UTC)).timestamp())
+        if recorded_at is None:
             size, root = await newest_signed(old_epoch) or (None, None)
             await _append(
                 log,

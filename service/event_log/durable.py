@@ -40,6 +40,7 @@ WAIT = """
     COMMIT
 """
 
+HEAD = Gauge("agent_runtime_log_position", "Position of the log's last event.")
 POSITION = Gauge(
     "agent_runtime_durable_position",
     "Last position that no fail-over can undo: followers and relay of this process "
@@ -177,6 +178,7 @@ class DurablePosition:
             row = await (await connection.execute(NEWEST, prepare=True)).fetchone()
         assert row is not None
         epoch, position, command_id, self.has_standbys = row
+        HEAD.set(position)
         if position <= self.position(epoch):
             return
         if self.has_standbys:

@@ -37,6 +37,10 @@ FINDINGS_KEPT_MAX: Final = 100
 
 LOCK: Final = "agent-runtime log check"
 STATE = "SELECT epoch, position FROM read.log_check"
+KNOWN = """
+    SELECT c.contradiction IS NOT NULL
+      FROM read.log_check c JOIN events.head h USING (epoch)
+"""
 BEGIN = """
     UPDATE read.log_check
        SET contradiction = CASE WHEN epoch = %(epoch)s THEN contradiction END,
@@ -96,8 +100,10 @@ class LogCheck:
         while True:
             try:
                 async with await connect(self._conninfo) as db:
-                    while not await _is_leader(db):  # noqa: ASYNC110
+                    while not await _is_leader(db):
+                        self._stand_by()
                         await asyncio.sleep(STANDBY_S)
+                    await self._take_over(db)
                     while True:
                         with deadline(db, STEP_TIMEOUT_S):
                             is_complete = await self.step(db)
@@ -107,6 +113,16 @@ class LogCheck:
             except (psycopg.Error, OSError):
                 logger.warning("comparing the log was interrupted", exc_info=True)
                 await asyncio.sleep(RETRY_S)
+
+    def _stand_by(self) -> None:
+        """Report nothing: what this process has found may have been mended since."""
+        CONTRADICTED.set(0)
+        self._time.forget()
+
+    async def _take_over(self, db: Db) -> None:
+        """Report what is known already: the pass that finds it again may take hours."""
+        row = await (await db.execute(KNOWN)).fetchone()
+        CONTRADICTED.set(bool(row and row[0]))
 
     async def step(self, db: Db) -> bool:
         """Compare the next positions; return whether that ends a pass."""

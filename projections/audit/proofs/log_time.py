@@ -48,6 +48,11 @@ class LogTime:
     def __init__(self) -> None:
         self._is_ahead = False
 
+    @staticmethod
+    def forget() -> None:
+        """Report nothing: another process measures."""
+        SECONDS.set(0)
+
     async def measure(self, db: Db) -> None:
         ahead_s = await seconds_ahead(db)
         SECONDS.set(ahead_s)

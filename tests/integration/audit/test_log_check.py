@@ -9,15 +9,18 @@ from psycopg import AsyncConnection
 
 from projections.audit.proofs import log_time
 from projections.audit.proofs.log_check import (
+    CONTRADICTED,
+    LOCK,
     STATEMENT_POSITIONS,
     STEP_POSITIONS_MIN,
     LogCheck,
+    run_log_check,
 )
 from projections.audit.proofs.log_time import AHEAD_MAX_S
 from projections.audit.proofs.signer import CheckpointSigner, ContradictionError
 from projections.engine.progress import wait_for_position
 from service.cli.doctor import check_installation
-from service.database import Db
+from service.database import ADVISORY_LOCK, Db
 from service.resources import Resources
 from tests.support.audit.tampering import as_owner, sign
 from tests.support.callers import Callers
@@ -225,6 +228,36 @@ async def test_it_is_told_until_a_whole_pass_finds_nothing(
     await check.step(db)
 
     assert await contradiction(db) is None
+
+
+async def test_after_a_restart_it_is_told_before_it_is_found_again(
+    callers: Callers, resources: Resources, db: Db
+) -> None:
+    await six_events(callers, resources)
+    await as_owner(resources, *HARMED["changed"][0])
+    await LogCheck(resources.conninfo, pass_s=1).step(db)
+    CONTRADICTED.set(0)
+
+    async with run_log_check(resources.conninfo, pass_s=1):
+        await until(lambda: value_of(CONTRADICTED) == 1)
+
+
+async def test_a_process_that_compares_no_more_tells_nothing(
+    callers: Callers, resources: Resources, db: Db
+) -> None:
+    await six_events(callers, resources)
+    await as_owner(
+        resources,
+        *HARMED["changed"][0],
+        "UPDATE events.head SET recorded_at = recorded_at + '1 year'",
+    )
+    await LogCheck(resources.conninfo, pass_s=1).step(db)
+    assert value_of(CONTRADICTED) == 1
+    await db.execute(ADVISORY_LOCK, [LOCK])
+
+    async with run_log_check(resources.conninfo, pass_s=1):
+        await until(lambda: value_of(CONTRADICTED) == 0)
+        assert value_of(log_time.SECONDS) == 0
 
 
 async def test_events_since_the_last_checkpoint_are_compared_before_signing(

@@ -1,6 +1,7 @@
 """A new epoch of the log: its tree starts over, and an event records it."""
 
 import asyncio
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from projections.audit.proofs.signer import CheckpointSigner
 from projections.audit.proofs.table import grow_tree
 from projections.engine import follower, prefetch, rebuild
 from projections.engine.progress import wait_for_position
+from service.audit.epoch_changes import CHANGED_AT
 from service.cli.main import main
 from service.database import Db
 from service.resources import Resources
@@ -26,6 +28,7 @@ from tests.support.audit.tampering import (
     sign,
 )
 from tests.support.callers import Callers
+from tests.support.metrics import value_of
 from tests.support.waiting import until
 
 BATCH = 3
@@ -204,6 +207,23 @@ async def test_without_a_checkpoint_it_is_recorded_too(
     assert state["signed_size"] is state["signed_root"] is None
     metrics = await (await client.get("/metrics")).text()
     assert "agent_runtime_log_epoch_changes 1.0" in metrics
+
+
+async def test_metrics_say_when_the_last_change_was_recorded(
+    callers: Callers, resources: Resources, tmp_path: Path
+) -> None:
+    """After a restart, too."""
+    await callers.user("ada")
+    before = time.time()
+    await end_epoch(resources)
+    await record_epoch(resources, tmp_path)
+    recorded = value_of(CHANGED_AT)
+    CHANGED_AT.set(0)
+
+    await record_epoch(resources, tmp_path)
+
+    assert before < value_of(CHANGED_AT) < time.time()
+    assert recorded > before
 
 
 async def test_verify_explains_an_earlier_epoch_by_the_event(

@@ -8,11 +8,14 @@ from psycopg import AsyncConnection
 from projections.catalog import follower_conninfo
 from projections.engine.follower import Follower
 from projections.engine.follower_position import FollowerPosition, ReplacedError
+from projections.engine.progress import LAG, POSITION
+from service.database import ADVISORY_LOCK
 from service.event_log.log import EventLog
 from tests.integration.engine.line_counts import LineCounts, OtherLineCounts
 from tests.integration.engine.tables import Engine
 from tests.support.event_log.cutting import cut
 from tests.support.event_log.logs import enter, entering, open_ledger, run
+from tests.support.metrics import value_of
 from tests.support.reading import read_events
 from tests.support.waiting import until
 
@@ -108,6 +111,24 @@ async def test_one_of_two_is_active_and_the_other_takes_over(
         await until(lambda: second.status.state == "following")
 
     assert await engine.lines() == {ledger_id: 3}
+
+
+async def test_one_that_stands_by_reports_how_far_behind_the_tables_are(
+    engine: Engine,
+) -> None:
+    """The lock may be held by a session that does nothing."""
+    ledger_id = await open_ledger(engine.log, "held")
+    async with engine.following() as first:
+        await engine.caught_up()
+    name = f"agent-runtime follower {first.name}"
+    await engine.owner.execute(ADVISORY_LOCK, [name])
+    await run(engine.log, entering(ledger_id, "a", "b"))
+
+    async with engine.following() as follower:
+        await until(lambda: follower.status.state == "standby")
+
+        assert value_of(LAG.labels(first.name)) == 2
+        assert value_of(POSITION.labels(first.name)) == 1
 
 
 async def test_a_log_that_was_cut_and_has_grown_again_stops_it(engine: Engine) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from service.errors import UnavailableError
 from service.event_log.append import OutcomeUnknownError
+from service.event_log.durable import HEAD, POSITION
 from service.event_log.log import EventLog
 from service.event_log.writer import Timeouts
 from service.migrate import migrate
@@ -24,6 +25,7 @@ from tests.support.event_log.logs import (
     run,
 )
 from tests.support.harness.replicated_postgres import DATABASE, Replication, replicating
+from tests.support.metrics import value_of
 from tests.support.waiting import until, until_done
 
 UNREACHABLE = (UnavailableError, psycopg.OperationalError)
@@ -168,7 +170,9 @@ async def test_the_durable_position_waits_for_the_standby(
         with pytest.raises(OutcomeUnknownError):
             await enter(log, ledger_id, "x")
         assert (await other.head()).position == 2
+        await until(lambda: value_of(HEAD) == 2)
         assert other.durable.position(other.epoch) == 1
+        assert value_of(POSITION) == 1
 
         servers.standby.start()
 

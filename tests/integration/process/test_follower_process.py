@@ -109,6 +109,7 @@ async def test_a_killed_follower_process_is_started_again_and_continues(
     assert second is not None
     assert second.pid != first.pid
     await until(lambda: readiness(server)["status"] == "ready", timeout_s=WAIT_S)
+    assert metric(server, "agent_runtime_relay_up") is None, "there is no relay"
     lines = log_lines(tmp_path)
     (ended,) = (line for line in lines if "process has ended" in line["message"])
     assert (ended["level"], ended["status"]) == ("error", -signal.SIGKILL)
@@ -126,6 +127,19 @@ async def test_metrics_of_both_processes_have_one_address(server: Server) -> Non
     started = "process_start_time_seconds"
     times = {metric(server, started), metric(server, started, process="followers")}
     assert len(times - {None}) == 2
+
+
+@pytest.mark.thorough
+async def test_a_frozen_follower_process_counts_as_down(server: Server) -> None:
+    child = follower_process(server)
+    assert child is not None
+    up = "agent_runtime_follower_process_up"
+    child.suspend()
+    await until(lambda: metric(server, up, child="followers") == 0, timeout_s=WAIT_S)
+
+    child.resume()
+
+    await until(lambda: metric(server, up, child="followers") == 1, timeout_s=WAIT_S)
 
 
 @pytest.mark.thorough

@@ -233,7 +233,8 @@ async def expect_interrupted(
         assert await metric(client, "agent_runtime_relay_lag_seconds") > 0
         lag = 'agent_runtime_follower_lag_events{follower="relay"}'
         assert await metric(client, lag) == 4
-        assert await metric(client, "agent_runtime_relay_up") == 0
+        up = f'agent_runtime_relay_up{{topic="{nowhere.topic}"}}'
+        assert await metric(client, up) == 0
 
 
 async def test_one_relay_publishes_and_the_next_takes_over(
