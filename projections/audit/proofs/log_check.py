@@ -93,6 +93,8 @@ class LogCheck:
         self._step_s = step_s
         self._pause_s = pause_s
         self._found: list[Contradiction] = []
+        # The next pass begins at the first event, though the log has grown meanwhile.
+        self._is_complete = False
         self._time = LogTime()
 
     async def run(self) -> None:
@@ -131,8 +133,9 @@ class LogCheck:
         row = await (await db.execute(STATE)).fetchone()
         assert row is not None
         epoch, position = row
-        if epoch != tree.epoch or position >= tree.size:
+        if self._is_complete or epoch != tree.epoch or position >= tree.size:
             await db.execute(BEGIN, {"epoch": tree.epoch})
+            self._is_complete = False
             self._found.clear()
             position = 0
         if tree.head < tree.size:
@@ -163,6 +166,7 @@ class LogCheck:
     async def _complete(self, db: Db) -> bool:
         row = await (await db.execute(COMPLETE)).fetchone()
         assert row is not None
+        self._is_complete = True
         CONTRADICTED.set(not row[0])
         PASSES.inc()
         return True

@@ -230,6 +230,22 @@ async def test_it_is_told_until_a_whole_pass_finds_nothing(
     assert await contradiction(db) is None
 
 
+async def test_a_pass_begins_with_the_first_event_though_the_log_has_grown(
+    callers: Callers, resources: Resources, db: Db
+) -> None:
+    await six_events(callers, resources)
+    check = LogCheck(resources.conninfo, pass_s=1)
+    assert await check.step(db)
+    await as_owner(resources, *HARMED["changed"][0])
+    await callers.user("dan")
+    position = (await resources.log.head()).position
+    await wait_for_position(resources.pool, ["merkle_tree"], position, timeout_s=60)
+
+    await check.step(db)
+
+    assert await contradiction(db) == "position 3 changed in the log"
+
+
 async def test_after_a_restart_it_is_told_before_it_is_found_again(
     callers: Callers, resources: Resources, db: Db
 ) -> None:
