@@ -102,7 +102,12 @@ class TransactionalProducer:
             max_batch_size=BATCH_BYTES_MAX,
             max_request_size=RECORD_BYTES_MAX,
         )
-        await self._producer.start()
+        try:
+            await self._producer.start()
+        except AssertionError as error:
+            # A broker that was frozen or started again names none, not even itself, for
+            # some seconds; aiokafka takes that for impossible.
+            raise KafkaConnectionError("the cluster names no broker") from error
 
     async def _watch(self, work: Coroutine[Any, Any, T]) -> T:
         self._loop.forget_closed_connections()

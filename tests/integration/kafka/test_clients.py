@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from aiokafka import AIOKafkaProducer
+from aiokafka.cluster import ClusterMetadata
 
 from projections.relay.kafka.clients import TransactionalProducer
 from projections.relay.kafka.errors import BrokerUnavailableError
@@ -69,3 +70,18 @@ async def test_closing_ends_work_that_never_ends(
     await producer.close()
     with pytest.raises(asyncio.CancelledError):
         await endless
+
+
+async def test_a_cluster_that_names_no_broker_is_unavailable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a frozen broker does for a while when it goes on."""
+    monkeypatch.setattr(ClusterMetadata, "brokers", lambda _: set())
+    with mock_cluster() as cluster:
+        settings = KafkaSettings(bootstrap=cluster.bootstrap, topic="events")
+        producer = TransactionalProducer(settings, "relay")
+        try:
+            with pytest.raises(BrokerUnavailableError, match="names no broker"):
+                await producer.start()
+        finally:
+            await producer.close()
