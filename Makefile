@@ -10,6 +10,7 @@
 # make recordings   record what instrumentations write again, in environments of their own; needs npm
 # make coverage   run the tests and measure which lines and branches they reach
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
+# make alerts  do each alert's fault to a running service under a real Prometheus; measure when it fires and ends
 # make conformance   run the official conformance suite of MCP, directly and through the tool gateway
 # make worst-inputs   ask every operation for the worst; fails where one holds the event loop
 # make bench   run the benchmarks against their baselines, for about ten minutes
@@ -35,7 +36,7 @@ export PYTHONDONTWRITEBYTECODE =
 # What is found there would count as installed.
 unexport PYTHONPATH
 
-.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-deploy costs coverage test-fast faults conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
+.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-deploy costs coverage test-fast faults alerts conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo $(if $(PORT),--port $(PORT))
@@ -95,6 +96,10 @@ recordings: $(VENV)/.installed-for-tests
 # The short run; the long one is python -m tests.instruments.faults, see docs/reliability.md.
 faults: $(VENV)/.installed-for-tests
 	$(bin)/pytest -m faults
+
+# Seven minutes, mostly of waiting; it needs Debian's packages prometheus and strace, and root for strace.
+alerts: $(VENV)/.installed-for-tests
+	$(bin)/python -m tests.instruments.alerts
 
 # The suite needs Node.js 22, which comes with it; npm has to be there.
 conformance: $(VENV)/.installed-for-tests .conformance/.installed

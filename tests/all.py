@@ -23,6 +23,7 @@ PARTS: Final = (
     "worst-inputs",
     "conformance",
     "faults",
+    "alerts",
     "bench-check",
 )
 

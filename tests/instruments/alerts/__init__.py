@@ -1,0 +1,1 @@
+"""The alert rules in a running Prometheus, against the faults that they are for."""
