@@ -9,6 +9,7 @@ from typing import Final
 
 from prometheus_client import Histogram
 
+from service.http.clock_jumps import ClockJumps
 from service.http.telemetry import ANSWERED_ROUTES
 from service.tasks import end_tasks
 
@@ -57,6 +58,7 @@ async def measuring_loop_delay(
 
 async def _measure(waited_s: Callable[[], float]) -> None:
     clock = asyncio.get_running_loop().time
+    clock_jumps = ClockJumps()
     warned = -LOG_INTERVAL_S
     while True:
         ANSWERED_ROUTES.clear()
@@ -64,6 +66,7 @@ async def _measure(waited_s: Callable[[], float]) -> None:
         await asyncio.sleep(INTERVAL_S)
         delay_s = max(clock() - due, 0.0)
         DELAY.observe(delay_s)
+        clock_jumps.look()
         # What it waited before the timer was due counts, too: of a hold on a busy
         # machine, up to 100 ms are left out.
         held_s = delay_s - (waited_s() - waited_before)
