@@ -20,8 +20,10 @@ from service.event_log.binary_arrays import bigints, byteas, ints, texts, uuids
 APPEND = """
     SELECT log_epoch, base_position, batch_recorded_at, conflicted, replayed,
            replayed_requests, replayed_answers, replayed_positions,
-           -- The time is taken behind the lock of the log's end.
-           extract(epoch FROM batch_recorded_at - statement_timestamp())::float8
+           -- The time is taken behind the lock of the log's end, unless the log is
+           -- ahead of the clock: then this is the time of the whole function.
+           greatest(extract(epoch FROM least(batch_recorded_at, clock_timestamp())
+                                       - statement_timestamp()), 0)::float8
       FROM events.append(
            %b::uuid,
            %b::uuid[], %b::bigint[],

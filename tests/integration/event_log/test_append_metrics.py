@@ -53,3 +53,14 @@ async def test_an_uncontended_lock_is_taken_at_once(log: EventLog) -> None:
         await log.append(new_ledger(log))
 
     assert 0 <= total(LOCK_WAIT) - before[0] < total(DURATION) - before[1]
+
+
+async def test_a_log_ahead_of_the_clock_is_no_wait(
+    log: EventLog, owner: AsyncConnection
+) -> None:
+    await owner.execute("UPDATE events.head SET recorded_at = now() + interval '1 day'")
+    before = total(LOCK_WAIT), total(DURATION)
+
+    await log.append(new_ledger(log))
+
+    assert 0 <= total(LOCK_WAIT) - before[0] < total(DURATION) - before[1]
