@@ -58,7 +58,7 @@ CALL = f"{CALL_COLUMNS} WHERE {SEEN} AND c.id = %(id)s"  # constants
 APPROVALS = f"""
     SELECT c.id, c.sort_key, c.agent_id, c.token_id, c.user_id, c.connector_id, c.tool,
            c.definition,
-           CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= now()
+           CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= %(at)s
                 THEN 'expired' ELSE c.state END AS state,
            c.requested_at, c.expires_at, c.decided_by, c.decided_at, c.reason,
            c.call_id, c.version
@@ -68,7 +68,7 @@ APPROVALS = f"""
        AND (%(agent_id)s::uuid IS NULL OR c.agent_id = %(agent_id)s)
        AND (%(connector_id)s::uuid IS NULL OR c.connector_id = %(connector_id)s)
        AND (%(state)s::text IS NULL
-            OR CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= now()
+            OR CASE WHEN c.state IN ('pending', 'approved') AND c.expires_at <= %(at)s
                     THEN 'expired' ELSE c.state END = %(state)s)
      ORDER BY c.sort_key DESC
      LIMIT %(limit)s
@@ -179,11 +179,14 @@ async def call_seen(
 
 
 async def approvals_seen(
-    db: Db, *, caller: UUID, everything: bool, limit: int, **filters: Any
+    db: Db, *, caller: UUID, everything: bool, at: datetime, limit: int, **filters: Any
 ) -> list[PlacedApproval]:
-    """Return approvals that a user may see, latest first."""
-    given = {"caller": caller, "everything": everything, "limit": limit, **filters}
-    return await _rows(db, APPROVALS, given)
+    """Return approvals that a user may see, as they are at a time, latest first.
+
+    The time is by the same clock as decisions on them, which isn't the database's.
+    """
+    given = {"caller": caller, "everything": everything, "at": at, "limit": limit}
+    return await _rows(db, APPROVALS, {**given, **filters})
 
 
 async def overdue_approvals(pool: Pool, at: datetime) -> list[UUID]:

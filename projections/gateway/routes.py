@@ -1,5 +1,6 @@
 """Tool calls and approvals over HTTP: lists, and one call with its explanation."""
 
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -160,6 +161,7 @@ async def get_approvals(
             snapshot.db,
             caller=principal.user_id,
             everything=principal.sees_everything,
+            at=datetime.now(UTC),
             **{**query.model_dump(), "limit": query.limit + 1},
         )
     page = page_of(approvals, query.limit, lambda approval: approval["sort_key"])

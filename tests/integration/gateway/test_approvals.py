@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from projections.gateway.queries import overdue_approvals
+from projections.gateway.queries import approvals_seen, overdue_approvals
 from service.gateway.approvals import aggregate as approvals_aggregate
 from service.gateway.approvals.expiry import ApprovalExpiry
 from service.gateway.gate import Admitted, Pending, Refused
@@ -155,6 +155,34 @@ async def test_an_expiry_is_recorded_without_another_call(
     await ask(asked, {"title": "other"})
     assert refusal(await asked.call("issues.create", ARGUMENTS)) == "approval_expired"
     await ask(asked)
+
+
+async def test_the_clock_that_decides_on_approvals_lists_them(asked: World) -> None:
+    """Whatever the database's says."""
+    pending = await ask(asked)
+    inbox = await asked.read("/api/mcp/approvals")
+    assert [each["state"] for each in inbox["approvals"]] == ["pending"]
+    expires_at = datetime.fromisoformat(inbox["approvals"][0]["expires_at"])
+
+    async def listed(at: datetime, state: str | None = None) -> list[tuple[UUID, str]]:
+        async with asked.resources.pool.connection() as db:
+            found = await approvals_seen(
+                db,
+                caller=pending.approval_id,
+                everything=True,
+                at=at,
+                limit=9,
+                after=None,
+                agent_id=None,
+                connector_id=None,
+                state=state,
+            )
+        return [(each["id"], each["state"]) for each in found]
+
+    last = expires_at - timedelta(microseconds=1)
+    assert await listed(last, "pending") == [(pending.approval_id, "pending")]
+    assert await listed(expires_at) == [(pending.approval_id, "expired")]
+    assert await listed(expires_at, "pending") == []
 
 
 async def test_an_agent_has_so_many_pending_approvals(asked: World) -> None:
