@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Literal, NamedTuple
@@ -124,6 +126,8 @@ class ReadReplica(ReadServer):
         # was beyond it.
         self._head = 0
         self._was_ahead = False
+        # Positions of the primary that the replica lacks, and when they were seen.
+        self._lacking: deque[tuple[int, float]] = deque()
         self._found(self._watched)
 
     @property
@@ -190,7 +194,8 @@ class ReadReplica(ReadServer):
         known["position"] = position
         row = await (await primary.execute(AT_PRIMARY, known, prepare=True)).fetchone()
         assert row is not None
-        self._head, same_command_id, lag_s = row
+        self._head, same_command_id, age_s = row
+        lag_s = max(age_s, self._lacking_s(position))
         LAG_EVENTS.labels(self._address).set(max(self._head - position, 0))
         LAG_S.labels(self._address).set(lag_s)
         # A commit that waits for synchronous standbys is shown by others before.
@@ -203,6 +208,19 @@ class ReadReplica(ReadServer):
         elif lag_s > LAG_MAX_S:
             reason = "it is too far behind"
         return _Watched(epoch, reason)
+
+    def _lacking_s(self, position: int) -> float:
+        """Return for how long the replica has been seen to lack an event.
+
+        While the log is ahead of the clock, its events have no age.
+        """
+        now, lacking = time.monotonic(), self._lacking
+        while lacking and lacking[0][0] <= position:
+            lacking.popleft()
+        # Of a replica that is too far behind, later positions say nothing more.
+        if self._head > position and (not lacking or now - lacking[0][1] <= LAG_MAX_S):
+            lacking.append((self._head, now))
+        return now - lacking[0][1] if lacking else 0.0
 
     def _stop_asking(self, reason: str) -> None:
         self._found(_Watched(None, reason))

@@ -28,6 +28,7 @@ from service.waits import Waits
 from tests.support import metrics
 from tests.support.callers import Caller, Callers, Reply
 from tests.support.harness.replicated_postgres import (
+    DATABASE,
     Replication,
     primary_server,
     standby_of,
@@ -247,10 +248,16 @@ async def test_a_reading_is_recorded_once_by_either_server(stage: Stage) -> None
     assert (await stage.resources.log.head()).position == before + 1
 
 
+@pytest.mark.parametrize("ahead", ["0", "1 day"])
 async def test_a_replica_that_is_too_far_behind_is_not_asked(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, ahead: str
 ) -> None:
+    """Also while the log is ahead of the clock, which then doesn't tell an age."""
     monkeypatch.setattr(read_replica, "LAG_MAX_S", 0.2)
+    stage.servers.primary.execute(
+        f"UPDATE events.head SET recorded_at = recorded_at + interval '{ahead}'",  # noqa: S608
+        DATABASE,
+    )
     stage.servers.standby.pause_replay()
     made = await stage.make()
 
