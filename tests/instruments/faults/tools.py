@@ -2,11 +2,10 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
-FAKETIME = ("/usr/lib", "*/faketime/libfaketime.so.1")
+from tests.support.harness.clock import LIBRARY
 
 
 class MissingToolError(Exception):
@@ -29,10 +28,9 @@ def libfaketime() -> str:
 
     :raises MissingToolError: it isn't installed
     """
-    folder, pattern = FAKETIME
-    for found in sorted(Path(folder).glob(pattern)):
-        return str(found)
-    raise MissingToolError("there is no libfaketime: apt-get install libfaketime")
+    if LIBRARY is None:
+        raise MissingToolError("there is no libfaketime: apt-get install libfaketime")
+    return str(LIBRARY)
 
 
 def require_root() -> None:

@@ -7,6 +7,7 @@ other all the time, which is what a test of fencing wants.
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -24,13 +25,20 @@ from service.resources import Resources
 from tests.support.harness.process import Process
 
 
-def start(resources: Resources, kafka: KafkaSettings, *, with_lock: bool) -> Process:
+def start(
+    resources: Resources,
+    kafka: KafkaSettings,
+    *,
+    with_lock: bool,
+    words: Sequence[str] = (),
+) -> Process:
+    """Start one; ``words`` are those before its program."""
     settings = {name: value for name, value in asdict(kafka).items() if value}
     told = json.dumps(
         {"database": resources.database_url, "kafka": settings, "lock": with_lock}
     )
     process = Process(
-        [sys.executable, "-m", "tests.integration.relay.relay_process", told]
+        [*words, sys.executable, "-m", "tests.integration.relay.relay_process", told]
     )
     process.start()
     return process

@@ -35,10 +35,14 @@ SETTINGS = {
 
 @dataclass(slots=True)
 class Server:
-    """One PostgreSQL; its name is also that of its standby connection."""
+    """One PostgreSQL; its name is also that of its standby connection.
+
+    ``words`` are further ones before its program, for the clock that it goes by.
+    """
 
     name: str
     folder: Path
+    words: Sequence[str] = ()
     popen: "subprocess.Popen[bytes] | None" = field(default=None)
 
     @property
@@ -58,7 +62,9 @@ class Server:
     def start(self) -> None:
         settings = SETTINGS | {"unix_socket_directories": str(self.folder)}
         options = [word for item in settings.items() for word in ("-c", "=".join(item))]
-        command = program(self.folder, "postgres", "-D", str(self.data), *options)
+        postgres = program(self.folder, "postgres", "-D", str(self.data), *options)
+        account = len(as_server_account(self.folder))
+        command = [*postgres[:account], *self.words, *postgres[account:]]
         with (self.folder / "log").open("ab") as log:
             self.popen = subprocess.Popen(
                 command,
@@ -216,7 +222,7 @@ def new_folder(name: str, parent: str = TEMPORARY) -> Iterator[Path]:
 
 
 @contextmanager
-def primary_server(name: str = "s0") -> Iterator[Server]:
+def primary_server(name: str = "s0", *, words: Sequence[str] = ()) -> Iterator[Server]:
     with new_folder(name) as folder:
         run_program(
             folder,
@@ -228,7 +234,7 @@ def primary_server(name: str = "s0") -> Iterator[Server]:
             "--locale=C",
             "--no-sync",
         )
-        server = Server(name, folder)
+        server = Server(name, folder, words)
         server.start()
         try:
             server.execute(f"CREATE DATABASE {DATABASE}")
