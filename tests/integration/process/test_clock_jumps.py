@@ -1,171 +1,35 @@
 """The clocks of the service and of PostgreSQL jump forth and back under writes."""
 
 import subprocess
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
-import orjson
-import psycopg
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 from psycopg.conninfo import make_conninfo
 
+from tests.integration.process.clock_stage import Client, Reply, Stage, writing
 from tests.support.harness.clock import TRUE_TIME, Clock, needs_faketime
 from tests.support.harness.replicated_postgres import Server as Postgres
 from tests.support.harness.replicated_postgres import new_folder, primary_server
 from tests.support.harness.service import (
     AGENT_RUNTIME,
-    Server,
     agent_runtime,
     running,
     serving,
 )
+from tests.support.sessions.otlp.spans import export, llm, span
 from tests.support.waiting import until_blocking
 
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
-ANSWER_S = 60.0
-KNOWN_S = timedelta(minutes=1)
 PROVIDERS = "/api/llm-router/providers"
 SESSIONS = "/api/observability/session"
 
 
 pytestmark = needs_faketime
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    status: int
-    data: Any
-    headers: Mapping[str, str]
-
-    @property
-    def position(self) -> str:
-        return self.headers["X-Event-Position"]
-
-    @property
-    def is_replayed(self) -> bool:
-        return self.headers.get("Idempotent-Replayed") == "true"
-
-
-@dataclass(slots=True)
-class Client:
-    """Calls the service, which may refuse a request, but may not fail."""
-
-    url: str
-    token: str
-
-    def call(
-        self, method: str, path: str, body: Any = None, /, **headers: str
-    ) -> Reply:
-        sent = {
-            "Authorization": f"Bearer {self.token}",
-            "Content-Type": "application/json",
-        } | {name.replace("_", "-"): value for name, value in headers.items()}
-        address = urlsplit(self.url).netloc
-        with closing(HTTPConnection(address, timeout=ANSWER_S)) as connection:
-            content = None if body is None else orjson.dumps(body)
-            connection.request(method, path, content, sent)
-            reply = connection.getresponse()
-            text = reply.read()
-        assert reply.status < 500, (path, text)
-        return Reply(reply.status, orjson.loads(text)["data"], dict(reply.headers))
-
-    def get(self, path: str, **headers: str) -> Reply:
-        return self.call("GET", path, **headers)
-
-    def post(self, path: str, body: Any, **headers: str) -> Reply:
-        return self.call("POST", path, body, **headers)
-
-
-@contextmanager
-def writing(client: Client) -> Iterator[list[Reply]]:
-    """Write all the time until the block ends, also while a clock jumps."""
-    replies: list[Reply] = []
-    errors: list[BaseException] = []
-    is_over = threading.Event()
-
-    def write() -> None:
-        try:
-            while not is_over.is_set():
-                name = {"name": f"agent {len(replies)} of the writer"}
-                replies.append(
-                    client.post(
-                        "/api/catalog/agents",
-                        name,
-                        Idempotency_Key=f"writer-{len(replies)}",
-                    )
-                )
-        except BaseException as error:  # noqa: BLE001 # raised below
-            errors.append(error)
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        yield replies
-    finally:
-        is_over.set()
-        thread.join()
-    assert errors == []
-    assert {reply.status for reply in replies} == {201}
-
-
-@dataclass(slots=True, kw_only=True)
-class Stage:
-    """A service and its database, and what was written so far, by its key."""
-
-    postgres: Postgres
-    url: str
-    folder: Path
-    server: Server
-    clocks: Mapping[str, Clock]
-    answers: dict[str, Any] = field(default_factory=dict)
-    events: int = 0
-
-    @property
-    def client(self) -> Client:
-        return Client(self.server.url, self.server.admin_token)
-
-    def execute(self, query: str) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.url) as db:
-            return db.execute(query.encode()).fetchall()
-
-    def jump(self, which: str, offset: str) -> None:
-        """Set the clocks, and wait until the processes have seen it."""
-        jumps = self.metric("agent_runtime_clock_jumps_total")
-        for name, clock in self.clocks.items():
-            if which in (name, "both"):
-                clock.set(offset)
-        if which != "database":
-            until_blocking(
-                lambda: self.metric("agent_runtime_clock_jumps_total") == jumps + 2
-            )
-        if which != "service":
-            ((now,),) = self.execute("SELECT clock_timestamp()")
-            off = now - datetime.now(UTC) - timedelta(seconds=int(offset))
-            assert abs(off) < KNOWN_S
-
-    def metric(self, name: str) -> float:
-        """Return the sum over the service's processes."""
-        address = urlsplit(self.server.url).netloc
-        with closing(HTTPConnection(address, timeout=ANSWER_S)) as connection:
-            connection.request("GET", "/metrics")
-            text = connection.getresponse().read().decode()
-        families = text_string_to_metric_families(text)
-        return sum(
-            sample.value
-            for family in families
-            for sample in family.samples
-            if sample.name == name
-        )
 
 
 @pytest.fixture(scope="module")
@@ -194,7 +58,6 @@ def stage(
     )
     with running(server):
         yield Stage(
-            postgres=postgres,
             url=url,
             folder=tmp_path,
             server=server,
@@ -258,6 +121,7 @@ def use(
     found = stage.client.get(path, X_Min_Position=made.position)
     assert (found.status, found.data["name"]) == (200, f"agent of {name}")
     expect_session(stage, name, made.data["id"], service_s)
+    expect_trace(stage, made.data["id"], database_s)
     last = expect_price(stage, name)
     until_blocking(lambda: is_ready(stage.client, int(last.position)))
     until_blocking(lambda: signed(stage) >= int(last.position))
@@ -306,6 +170,23 @@ def expect_session(stage: Stage, name: str, agent_id: str, service_s: int) -> No
     dated = {"agent_id": agent_id, "session_id": f"dated {name}", "started_at": now}
     expected = 422 if service_s < 0 else 201
     assert stage.client.post(SESSIONS, dated).status == expected
+
+
+def expect_trace(stage: Stage, agent_id: str, database_s: int) -> None:
+    """A trace is put together of spans from before and after a jump."""
+    if stage.trace:
+        root = span(1, trace=stage.trace, session__id=f"trace {stage.trace}")
+        done = stage.client.report(export(stage.traced, root).SerializeToString())
+        path = f"{SESSIONS}/trace%20{stage.trace}"
+        found = stage.client.get(path, X_Min_Position=done.position).data
+        assert found["num_traces"] == 1
+        # By the database's clock, a trace waits two hours for its other spans.
+        if database_s < DAY_S:
+            assert found["token_usage"]["prompt"] == 10
+    stage.trace += 1
+    stage.traced = agent_id
+    begun = llm(2, 1, 10, 20, trace=stage.trace)
+    stage.client.report(export(agent_id, begun).SerializeToString())
 
 
 def expect_price(stage: Stage, name: str) -> Reply:
