@@ -31,15 +31,27 @@ class RelayMetrics:
     def __init__(self, name: str, topic: str) -> None:
         self.status = FollowerStatus(name)
         self._up = UP.labels(topic)
-        # When the oldest unpublished event was recorded, in Unix seconds.
-        self.behind_since: float | None = None
+        self._behind_since: float | None = None
+        self._seen_at = 0.0
         LAG_SECONDS.set_function(self.lag_s)
+
+    @property
+    def behind_since(self) -> float | None:
+        """When the oldest unpublished event was recorded, in Unix seconds."""
+        return self._behind_since
+
+    @behind_since.setter
+    def behind_since(self, since: float | None) -> None:
+        if since != self._behind_since:
+            self._behind_since, self._seen_at = since, time.monotonic()
 
     def lag_s(self) -> float:
         # Computed at each scrape: a relay that hangs can't report.
-        if self.behind_since is None:
+        if self._behind_since is None:
             return 0.0
-        return max(time.time() - self.behind_since, 0.0)
+        # While the log is ahead of the clock, its events have no age.
+        seen_s = time.monotonic() - self._seen_at
+        return max(time.time() - self._behind_since, seen_s)
 
     def behind(self, position: int, head: int, since: float | None) -> None:
         """Report the lag before Kafka has answered."""
