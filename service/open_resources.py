@@ -1,6 +1,6 @@
 """Opens the resources of a process, and closes them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
@@ -79,7 +79,14 @@ async def open_resources(
         user_keys = UserKeys(pool, key_ring)
         notifications = Notifications(pool)
         async with (
-            _log(conninfo, pool, waits, writer_conninfo) as log,
+            # What a key that the database lacks has sealed, nobody could open.
+            _log(
+                conninfo,
+                pool,
+                waits,
+                writer_conninfo,
+                on_cut=user_keys.forget_all,
+            ) as log,
             _notified(notifications, conninfo, user_keys),
             read_servers(
                 pool, conninfo, read_database_url, lambda: log.history, waits
@@ -132,6 +139,8 @@ async def _log(
     pool: CheckedPool,
     waits: Waits,
     writer_conninfo: str | None = None,
+    *,
+    on_cut: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[EventLog]:
     log = EventLog(
         conninfo,
@@ -139,6 +148,7 @@ async def _log(
         pool,
         writer_conninfo=writer_conninfo,
         timeouts=Timeouts.of(waits),
+        on_cut=on_cut,
     )
     await log.start()
     try:

@@ -122,14 +122,14 @@ class CacheTail:
             seen, seen_command = self._seen, self._seen_command
             tail = await reader.tail(connection, seen)
             position = tail.position
-            if (tail.epoch, tail.server) != self._history():
+            is_recognized = tail.server == tail.recorded_server
+            if not is_recognized or (tail.epoch, tail.server) != self._history():
                 await self._recognize(connection)
                 seen = self._seen
             elif seen_command not in (None, tail.seen_command_id):
                 logger.error(
                     "the log was cut, in the same epoch", extra={"position": seen}
                 )
-                self._cache.clear()
                 self._on_cut()
                 self._seen, self._seen_command = position, tail.command_id
                 return

@@ -18,7 +18,7 @@ from psycopg.errors import Diagnostic
 from service.database import ANSWER_TIMEOUT_S, Db, connect, deadline
 from service.errors import RETRY_LATER, UnavailableError
 from service.event_log.commit_notifier import wait_for_commit
-from service.event_log.history import Mark
+from service.event_log.history import History, Mark
 
 POLL_S = 0.5
 INTERVAL_S = 0.02
@@ -26,7 +26,7 @@ RECONNECT_S = 0.5
 CANCEL_S = 2.0
 
 NEWEST = """
-    SELECT h.epoch, h.position, e.command_id,
+    SELECT h.epoch, events.server(), h.position, e.command_id,
            current_setting('synchronous_standby_names') <> ''
       FROM events.head h
       LEFT JOIN events.stored_event e ON e.notification_id = h.position
@@ -107,17 +107,24 @@ class DurablePosition:
 
     The process's own commits are durable when they return. For those of others, it
     waits for the standbys, on a connection of its own. ``has_standbys`` is False when
-    there are no synchronous standbys to wait for.
+    there are no synchronous standbys to wait for. ``history`` is the one that this
+    process knows: by what another server has, nothing of it is proved.
     """
 
     def __init__(
-        self, conninfo: str, advanced: Callable[[], None], *, wait_s: float
+        self,
+        conninfo: str,
+        advanced: Callable[[], None],
+        *,
+        history: Callable[[], History],
+        wait_s: float,
     ) -> None:
         self.others_committed = asyncio.Event()
         self.mark: Mark | None = None
         self.has_standbys = True
         self._conninfo = conninfo
         self._advanced = advanced
+        self._history = history
         self._wait_s = wait_s
         self._has_advanced = asyncio.Event()
 
@@ -177,9 +184,9 @@ class DurablePosition:
         with deadline(connection, ANSWER_TIMEOUT_S):
             row = await (await connection.execute(NEWEST, prepare=True)).fetchone()
         assert row is not None
-        epoch, position, command_id, self.has_standbys = row
+        epoch, server, position, command_id, self.has_standbys = row
         HEAD.set(position)
-        if position <= self.position(epoch):
+        if (epoch, server) != self._history() or position <= self.position(epoch):
             return
         if self.has_standbys:
             await wait_at_most_for_standbys(connection, ANSWER_TIMEOUT_S)

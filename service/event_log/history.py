@@ -50,7 +50,8 @@ async def recognize(
     give_up = clock() + PROOF_TIMEOUT_S
     while True:
         epoch, recorded, here = await _found(connection)
-        is_same = here == (known.server if known else recorded)
+        # A server that was recovered twice from one backup can have one timeline twice.
+        is_same = here == recorded and (known is None or known.server == here)
         has_proof = mark is not None and mark.epoch == epoch
         if is_same or (here == recorded and not has_proof):
             return History(epoch, here)

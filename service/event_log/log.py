@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
@@ -57,16 +57,22 @@ class EventLog:
         writer_conninfo: str | None = None,
         cache_size_max: int = CACHE_AGGREGATES_MAX,
         timeouts: Timeouts | None = None,
+        on_cut: Callable[[], None] = lambda: None,
     ) -> None:
+        """Call ``on_cut`` when the database may lack what this process has read."""
         timeouts = timeouts or Timeouts()
         self.wait_s = timeouts.queue_s
         self.mapper = EventMapper(aggregates)
         self.notifier = CommitNotifier(conninfo, self._others_have_committed)
         self.durable = DurablePosition(
-            conninfo, self.notifier.notify_subscribers, wait_s=self.wait_s
+            conninfo,
+            self.notifier.notify_subscribers,
+            history=lambda: self.history,
+            wait_s=self.wait_s,
         )
         self.cache = AggregateCache(cache_size_max)
         self._pool = pool
+        self._on_cut = on_cut
         self._writer = Writer(
             writer_conninfo or conninfo,
             Observer(
@@ -83,7 +89,7 @@ class EventLog:
             self.cache,
             history=lambda: self.history,
             recognize=self._recognize,
-            on_cut=self.durable.forget,
+            on_cut=self._forget,
         )
         self._tasks: list[asyncio.Task[None]] = []
         self._snapshots = Snapshots(pool, self.mapper)
@@ -297,6 +303,10 @@ class EventLog:
         if history.epoch != self.epoch:
             logger.warning("the log has a new epoch", extra=history._asdict())
         self._writer.history = history
+        self._forget()
+        self._tail.start_over()
+
+    def _forget(self) -> None:
         self.cache.clear()
         self.durable.forget()
-        self._tail.start_over()
+        self._on_cut()

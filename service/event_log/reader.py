@@ -19,7 +19,8 @@ from service.pacing import Pace
 
 HEAD = "SELECT position, epoch FROM events.head"
 TAIL = """
-    SELECT h.position, h.epoch, events.server(), last.command_id, seen.command_id
+    SELECT h.position, h.epoch, events.server(), h.server,
+           last.command_id, seen.command_id
       FROM events.head h
       LEFT JOIN events.stored_event last ON last.notification_id = h.position
       LEFT JOIN events.stored_event seen ON seen.notification_id = %s
@@ -76,12 +77,14 @@ UNSIZED_EVENTS = 8
 class LogEnd(NamedTuple):
     """The end of the log, and the commands of its last event and of one seen before.
 
-    A command is None where there is no such event.
+    A command is None where there is no such event. ``recorded_server`` is the one that
+    the log says it is on, of which a recovered log knows nothing.
     """
 
     position: int
     epoch: UUID
     server: str
+    recorded_server: str | None
     command_id: UUID | None
     seen_command_id: UUID | None
 

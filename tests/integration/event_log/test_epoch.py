@@ -3,6 +3,7 @@
 import asyncio
 from uuid import UUID, uuid4
 
+import pytest
 from psycopg import AsyncConnection
 
 from service.event_log.log import EventLog
@@ -186,3 +187,30 @@ async def test_a_new_epoch_keeps_the_read_tables_that_the_log_still_has(
         SELECT p.follower FROM read.position p JOIN events.head h USING (epoch)
     """)
     assert await kept.fetchall() == [("at 1",)]
+
+
+@pytest.mark.parametrize("is_second", [False, True], ids=["first", "second"])
+async def test_a_server_that_was_put_back_and_was_known_before_gets_a_new_epoch(
+    log: EventLog, owner: AsyncConnection, *, is_second: bool
+) -> None:
+    """Of two recoveries from one backup, both can be the same timeline."""
+    ledger_id = await open_ledger(log, "restored")
+    await enter(log, ledger_id, "lost")
+    first = log.epoch
+    if is_second:
+        await owner.execute("SELECT events.begin_epoch()")
+        await until(lambda: log.epoch != first and log.durable.position(log.epoch) == 2)
+    known = {first, log.epoch}
+
+    async with owner.transaction():
+        await cut(owner, 1)
+        await owner.execute("DELETE FROM events.epoch_change")
+        await owner.execute(
+            "UPDATE events.head SET server = 'backup/00000001', epoch = %s", [first]
+        )
+    await until(lambda: log.epoch not in known)
+
+    assert await enter(log, ledger_id, "new") == 2
+    changes = "SELECT old_epoch, position FROM events.epoch_change WHERE epoch = %s"
+    changed = await owner.execute(changes, [log.epoch])
+    assert await changed.fetchall() == [(first, 1)]
