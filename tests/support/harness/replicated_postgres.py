@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +44,7 @@ class Server:
     folder: Path
     words: Sequence[str] = ()
     popen: "subprocess.Popen[bytes] | None" = field(default=None)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def data(self) -> Path:
@@ -60,7 +61,11 @@ class Server:
         )
 
     def start(self) -> None:
-        settings = SETTINGS | {"unix_socket_directories": str(self.folder)}
+        settings = {
+            **SETTINGS,
+            "unix_socket_directories": str(self.folder),
+            **self.settings,
+        }
         options = [word for item in settings.items() for word in ("-c", "=".join(item))]
         postgres = program(self.folder, "postgres", "-D", str(self.data), *options)
         account = len(as_server_account(self.folder))
@@ -101,6 +106,17 @@ class Server:
         if self.popen is None:
             return
         kill_tree(self.popen.pid)
+        self.popen.wait()
+        self.popen = None
+
+    def stop(self, mode: str, *options: str) -> None:
+        """End it as an operator would, with one of the modes of pg_ctl.
+
+        :raises CalledProcessError: it hasn't ended in time
+        """
+        assert self.popen is not None
+        words = (f"--pgdata={self.data}", f"--mode={mode}", *options)
+        run_program(self.folder, "pg_ctl", "stop", *words)
         self.popen.wait()
         self.popen = None
 
@@ -222,7 +238,9 @@ def new_folder(name: str, parent: str = TEMPORARY) -> Iterator[Path]:
 
 
 @contextmanager
-def primary_server(name: str = "s0", *, words: Sequence[str] = ()) -> Iterator[Server]:
+def primary_server(
+    name: str = "s0", *, words: Sequence[str] = (), **settings: str
+) -> Iterator[Server]:
     with new_folder(name) as folder:
         run_program(
             folder,
@@ -234,7 +252,7 @@ def primary_server(name: str = "s0", *, words: Sequence[str] = ()) -> Iterator[S
             "--locale=C",
             "--no-sync",
         )
-        server = Server(name, folder, words)
+        server = Server(name, folder, words, settings=settings)
         server.start()
         try:
             server.execute(f"CREATE DATABASE {DATABASE}")
