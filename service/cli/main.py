@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Final
 
 from psycopg import OperationalError
-from psycopg.errors import InsufficientPrivilege
+from psycopg.errors import InsufficientPrivilege, ReadOnlySqlTransaction
 
 from service import __version__
 from service.cli.running import (
@@ -48,6 +48,12 @@ EPILOG: Final = """\
 Exit codes: 0 done, 1 failed, 2 wrong usage, 78 a wrong setting, 141 nobody
 reads the output on.
 """
+
+# A point-in-time recovery pauses before its end unless it is told to promote.
+TAKES_ONLY_READS: Final = (
+    "the database takes only reads, as a standby does, or a recovery that has paused:"
+    " connect to the primary, or end the recovery with SELECT pg_promote()"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +98,9 @@ def run_command(
         return EXIT_FAILED
     except (OperationalError, InsufficientPrivilege) as error:
         print_error(error.diag.message_primary or error)
+        return EXIT_FAILED
+    except ReadOnlySqlTransaction:
+        print_error(TAKES_ONLY_READS)
         return EXIT_FAILED
 
 

@@ -191,8 +191,7 @@ def test_a_running_service_notices_a_recovery_behind_its_address(
         read = root.get(CONNECTORS, X_Min_Position=str(last), X_Log_Epoch=old_epoch)
         assert read.status in (412, 503), read
 
-        archived.server.execute("SELECT pg_wal_replay_resume()")
-        archived.until_promoted()
+        archived.server.promote()
         until_blocking(lambda: head(archived.url)[1] != old_epoch)
         until_ready(service.url)
         until_followed(archived.url)
