@@ -62,6 +62,12 @@ FAULTS: Final = (
         log.lock_taken,
     ),
     Fault(
+        "ClockJumped",
+        "the clock of the service's machine is an hour ahead for a second",
+        "processes",
+        processes.clock_set,
+    ),
+    Fault(
         "LogAheadOfClock",
         "the log's last event is 100 s ahead",
         "processes",

@@ -18,13 +18,19 @@ from service.migrate import migrate
 from service.tasks import end_tasks
 from tests.instruments.alerts.prometheus import Watch, watching
 from tests.support.gateway.served import Api, new_session
+from tests.support.harness.clock import Clock
 from tests.support.harness.process import free_ports
 from tests.support.harness.replicated_postgres import (
     Replication,
     primary_server,
     standby_of,
 )
-from tests.support.harness.service import Server, agent_runtime, serving
+from tests.support.harness.service import (
+    AGENT_RUNTIME,
+    Server,
+    agent_runtime,
+    serving,
+)
 from tests.support.kafka.broker import Broker
 from tests.support.kafka.fixtures import new_topic
 from tests.support.waiting import until
@@ -41,8 +47,9 @@ REQUEST: Final = aiohttp.ClientTimeout(total=30)
 class Installation:
     """One service, its database, and the Prometheus that watches it alone.
 
-    ``url`` is of the database's owner, ``options`` are the service's. What a fault
-    starts and leaves behind is ended by ``stack``.
+    The service goes by ``clock``, the others by the true time. ``url`` is of the
+    database's owner, ``options`` are the service's. What a fault starts and leaves
+    behind is ended by ``stack``.
     """
 
     folder: Path
@@ -54,6 +61,7 @@ class Installation:
     servers: Replication | None = None
     broker: Broker | None = None
     kafka: KafkaSettings | None = None
+    clock: Clock = field(init=False)
     server: Server = field(init=False)
     admin: Api = field(init=False)
     watch: Watch = field(init=False)
@@ -77,7 +85,14 @@ class Installation:
 
     async def start(self) -> None:
         log = self.folder / "log"
-        self.server = serving(*self._where, *self.options, log=log, port=self.port)
+        self.clock = Clock(self.folder)
+        self.server = serving(
+            *self._where,
+            *self.options,
+            log=log,
+            port=self.port,
+            program=(*self.clock.words, *AGENT_RUNTIME),
+        )
         self.server.start()
         await asyncio.to_thread(self.server.wait_until_ready)
 

@@ -8,9 +8,12 @@ from typing import Final
 import psutil
 
 from tests.instruments.alerts.installation import Installation
+from tests.support.harness.clock import TRUE_TIME
 
 FOLLOWER_PROCESS: Final = "service.cli.follower_process"
 KILL_STEP_S: Final = 0.2
+# The service compares its clocks ten times a second.
+SEEN_S: Final = 1.0
 
 
 @asynccontextmanager
@@ -20,6 +23,15 @@ async def api_frozen(service: Installation) -> AsyncIterator[None]:
         yield
     finally:
         service.server.resume()
+
+
+@asynccontextmanager
+async def clock_set(service: Installation) -> AsyncIterator[None]:
+    """Set it an hour ahead; it is set right at once, as time synchronization does."""
+    service.clock.set("+3600")
+    await asyncio.sleep(SEEN_S)
+    service.clock.set(TRUE_TIME)
+    yield
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ DAY_S = 86_400.0
 
 @pytest.fixture
 def metrics() -> RelayMetrics:
-    return RelayMetrics("relay")
+    return RelayMetrics("relay", "events")
 
 
 def test_the_lag_is_the_age_of_the_oldest_unpublished_event(
