@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from dataclasses import asdict
 from pathlib import Path
 
 import psycopg
@@ -20,6 +19,7 @@ from service.event_log.append import (
 from service.event_log.log import EventLog
 from service.event_log.writer import Timeouts
 from service.open_resources import open_resources
+from service.waits import Waits
 from tests.support.callers import Callers, Reply
 from tests.support.event_log.logs import (
     answered,
@@ -267,16 +267,14 @@ async def test_an_event_log_that_hangs_answers_within_a_bound(
 
 @pytest.mark.thorough
 async def test_over_http_unknown_is_503_and_the_same_key_gives_the_first_answer(
-    proxy: Proxy,
-    database_url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    proxy: Proxy, database_url: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(Timeouts.__init__, "__kwdefaults__", asdict(GIVING_UP))
+    # The outcome is looked up for as long as a command waits for others.
+    waits = Waits(commit_s=GIVING_UP.settle_s)
     path = "/api/mcp/connectors"
     body = {"name": "a", "url": "https://tools.example/mcp", "description": ""}
     async with (
-        open_resources(proxy.url(database_url), tmp_path) as resources,
+        open_resources(proxy.url(database_url), tmp_path, waits=waits) as resources,
         TestClient(TestServer(create_app(resources))) as client,
     ):
         ann = await Callers(resources, client).user("ann")
