@@ -74,6 +74,7 @@ async def events_of(
                 "limit": CHUNK_EVENTS,
                 "bytes": CHUNK_BYTES,
             },
+            binary=True,
         )
         rows = await cursor.fetchall()
         for version, topic, state, position, recorded_at, actor in rows:

@@ -121,6 +121,7 @@ async def load(
                 "bytes": CHUNK_BYTES,
             },
             prepare=True,
+            binary=True,
         )
         chunk = [stored_event(row) for row in await cursor.fetchall()]
         for stored in chunk:
@@ -142,7 +143,7 @@ async def load_small(
     """
     small = [each for each, version in versions.items() if version <= SMALL_EVENTS]
     cursor = await connection.execute(
-        EVENTS_OF_SMALL, [small, CHUNK_BYTES], prepare=True
+        EVENTS_OF_SMALL, [small, CHUNK_BYTES], prepare=True, binary=True
     )
     found: dict[UUID, LoggedAggregate] = {}
     pace = Pace()
