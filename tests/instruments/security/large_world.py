@@ -58,6 +58,12 @@ class World:
             name: self.ids[name] for name in ("connector_id", "agent_id")
         }
 
+    @property
+    def port(self) -> int:
+        port = self.caller.client.port
+        assert port is not None
+        return port
+
     def path(self, operation: Operation, given: Mapping[str, Any]) -> str:
         return operation.path.format(**{**self.ids, **given})
 
