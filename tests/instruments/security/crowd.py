@@ -40,8 +40,8 @@ class Crowd:
     ) -> tuple[int, float]:
         """Send a request on each of twenty connections, all at once.
 
-        Returns the highest status, and the prober's longest wait in seconds. Of a
-        stream each caller reads ``bytes_max``.
+        Returns the highest status, and the prober's longest wait in seconds. Each
+        caller leaves after more than ``bytes_max``.
         """
         await _ask(self._prober, {"port": self._port})
         encoded = base64.b64encode(request).decode()

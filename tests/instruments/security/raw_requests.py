@@ -60,7 +60,7 @@ def _request(
 async def exchange(port: int, sent: bytes, bytes_max: int | None = None) -> int:
     """Send bytes, and return the last status.
 
-    Reads until the connection ends, or that many bytes of a stream without an end.
+    Reads until the connection ends, or more than ``bytes_max``.
     """
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=READ_BYTES)
     writer.write(sent)

@@ -190,7 +190,8 @@ async def _crowd_cost(
     """Return the least of some tries, with the prober's longest wait."""
     target, headers = _address(world, operation, ask)
     sent = raw(f"{operation.method} {target}", headers, ask.body, ask.wire or Wire())
-    bytes_max = STREAM_BYTES if operation.content_type == EVENT_STREAM else None
+    # A stream has no end, and perhaps nothing more to say.
+    bytes_max = 0 if operation.content_type == EVENT_STREAM else None
     found: list[tuple[Cost, int, float]] = []
     while not found or (
         len(found) < CROWD_TRIES and found[-1][0].delay_s > CROWD_DELAY_S_MAX
