@@ -63,6 +63,12 @@ async def next_turn() -> None:
     await turns.wait()
 
 
+async def turn_for(size: int) -> None:
+    """Wait for a turn of one's own, if the next step is on many bytes."""
+    if size > INLINE_BYTES_MAX:
+        await next_turn()
+
+
 class Pace:
     """Gives the event loop back whenever it has been held for ``HOLD_S``.
 

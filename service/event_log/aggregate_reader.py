@@ -17,7 +17,7 @@ from service.event_log.reader import (
     is_last_chunk,
     stored_event,
 )
-from service.pacing import Pace
+from service.pacing import Pace, turn_for
 
 SNAPSHOT = """
     SELECT s.originator_id, s.originator_version, s.topic, s.state, s.class_version
@@ -171,7 +171,7 @@ async def _from_snapshot(
         topic=get_topic(Snapshot),
         state=bytes(row[3]),
     )
-    await Pace().pause(len(stored.state))
+    await turn_for(len(stored.state))
     try:
         aggregate: LoggedAggregate = mapper.to_domain_event(stored).mutate(None)
     except Exception:

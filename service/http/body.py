@@ -16,7 +16,7 @@ from service.errors import (
     UnsupportedMediaTypeError,
 )
 from service.http.app_keys import WAITS
-from service.pacing import INLINE_BYTES_MAX, next_turn
+from service.pacing import turn_for
 
 BODY_BYTES_MAX = 1024 * 1024
 # Exporters send one.
@@ -40,8 +40,7 @@ async def read_json_bytes(request: web.Request) -> bytes:
         if charset is not None and charset.lower() not in ("utf-8", "us-ascii"):
             raise UnsupportedMediaTypeError("the body must be in UTF-8")
     body = await read_bytes(request)
-    if len(body) > INLINE_BYTES_MAX:
-        await next_turn()
+    await turn_for(len(body))
     return body
 
 

@@ -27,7 +27,7 @@ from service.http.validation_errors import (
     problems_of,
     shown_name,
 )
-from service.pacing import INLINE_BYTES_MAX, next_turn
+from service.pacing import turn_for
 
 # Smaller bodies can't hold too many values.
 BYTES_UNCOUNTED_MAX = JSON_VALUES_MAX
@@ -48,9 +48,8 @@ async def parse_body(request: web.Request, model: type[Model]) -> Model:
     """
     body = await read_json_bytes(request)
     parsed = parse_json(body, model)
-    if len(body) > INLINE_BYTES_MAX:
-        # What comes of so much takes as long again.
-        await next_turn()
+    # What comes of a large one takes as long again.
+    await turn_for(len(body))
     return parsed
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -17,24 +18,27 @@ from service.sessions.otlp.ingest import REQUESTS_MAX
 from service.sessions.otlp.routes import INGEST
 from service.waits import Waits
 from tests.integration.http.raw import answer_to_head
-from tests.support.callers import Caller, Callers
+from tests.support.callers import Caller, Callers, Reply
 from tests.support.connectors.making import TRACKER
 from tests.support.event_log.logs import until_somebody_waits
 from tests.support.http_server import Server
+from tests.support.waiting import until
 
 CONNECTORS = "/api/mcp/connectors"
 READ_TABLES = "LOCK TABLE read.generation IN ACCESS EXCLUSIVE MODE"
 END_OF_LOG = "SELECT FROM events.head FOR UPDATE"
-SHORT_S = 0.2
+# Whatever else a request waits for on a busy machine takes less.
+SHORT_S = 1.0
 
 Served = Callable[[Waits], Awaitable[tuple[Caller, Resources]]]
 
 
 @pytest.fixture
 async def served(
-    client: TestClient, resources: Resources, tmp_path: Path
+    callers: Callers, resources: Resources, tmp_path: Path
 ) -> AsyncIterator[Served]:
     """A second process of the service, which waits as a test says."""
+    ada = await callers.user("ada")
     async with AsyncExitStack() as stack:
 
         async def serve(waits: Waits) -> tuple[Caller, Resources]:
@@ -43,9 +47,13 @@ async def served(
             )
             server = Server(create_app(opened))
             own = await stack.enter_async_context(TestClient(server))
-            return await Callers(opened, own).user("ada"), opened
+            return replace(ada, client=own), opened
 
         yield serve
+
+
+async def succeeds(asked: Awaitable[Reply]) -> bool:
+    return (await asked).status < 300
 
 
 @asynccontextmanager
@@ -77,7 +85,7 @@ async def test_a_read_that_the_database_keeps_waiting(
     assert (refused.status, refused.code) == (503, code)
     assert message in refused.message
     assert refused.headers["Retry-After"] == "1"
-    assert (await ada.get(CONNECTORS)).status == 200
+    assert await until(lambda: succeeds(ada.get(CONNECTORS)))
 
 
 @pytest.mark.parametrize(
@@ -89,15 +97,16 @@ async def test_a_read_that_the_database_keeps_waiting(
     ids=["lock", "statement"],
 )
 async def test_a_commit_that_the_database_keeps_waiting(
-    served: Served, waits: Waits, code: str
+    served: Served, callers: Callers, waits: Waits, code: str
 ) -> None:
     ada, resources = await served(waits)
+    before = (await resources.log.head()).position
     async with locked(resources, END_OF_LOG):
         refused = await ada.post(CONNECTORS, TRACKER)
 
     assert (refused.status, refused.code) == (503, code)
-    assert (await ada.get(CONNECTORS)).data["connectors"] == []
-    assert (await ada.post(CONNECTORS, TRACKER)).status == 201
+    assert (await callers.anonymous().get("/readyz")).data["log_position"] == before
+    assert await until(lambda: succeeds(ada.post(CONNECTORS, TRACKER)))
 
 
 async def test_a_command_behind_a_slow_commit(served: Served) -> None:
@@ -109,7 +118,7 @@ async def test_a_command_behind_a_slow_commit(served: Served) -> None:
         refused = await ada.post(CONNECTORS, {**TRACKER, "name": "behind"})
 
     assert (refused.status, refused.code) == (503, "overloaded")
-    assert "took more than 0.2 s; nothing was changed" in refused.message
+    assert "took more than 1 s; nothing was changed" in refused.message
     assert (await first).status == 201
 
 
@@ -122,7 +131,7 @@ async def test_a_connection_that_never_becomes_free(served: Served) -> None:
         refused = await ada.get(CONNECTORS)
 
     assert (refused.status, refused.code) == (503, "database_busy")
-    assert (await ada.get(CONNECTORS)).status == 200
+    assert await until(lambda: succeeds(ada.get(CONNECTORS)))
 
 
 async def test_a_body_that_never_comes(served: Served) -> None:
