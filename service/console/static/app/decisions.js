@@ -75,10 +75,13 @@ const warningsOf = (warnings, connector) => warnings.filter((each) => each.conne
 export function RuleTables({ agent, read, renamed, may, changed }) {
   const { rules, warnings = [], version } = read.data;
   if (rules.length === 0) return html`<p class="empty">No rules yet: every tool is denied.</p>`;
-  return connectorsOf(rules).map((connector) => html`<section key=${connector}>
+  // Connectors may share a name; the captions tell their tables apart.
+  const connectors = connectorsOf(rules);
+  const place = (index) => (connectors.length > 1 ? `, connector ${index + 1} of ${connectors.length}` : "");
+  return connectors.map((connector, index) => html`<section key=${connector}>
     <h3><${Named} kind="connectors" id=${connector} /></h3>
     <${RuleWarnings} warnings=${warningsOf([...warnings, ...renamed], connector)} />
-    <${Table} caption=${html`Rules for <${Named} kind="connectors" id=${connector} plain=${true} />`} hideCaption=${true} columns=${RULE} rows=${rules.filter((rule) => rule.connector_id === connector)} rowKey=${(rule) => rule.tool_pattern} empty="" />
+    <${Table} caption=${html`Rules for <${Named} kind="connectors" id=${connector} plain=${true} />${place(index)}`} hideCaption=${true} columns=${RULE} rows=${rules.filter((rule) => rule.connector_id === connector)} rowKey=${(rule) => rule.tool_pattern} empty="" />
     ${may && html`<p class="buttons"><${Confirmed} label="Remove these rules" title="Remove all rules for this connector?" danger=${true} after=${changed}
       perform=${() => call("DELETE", `/api/mcp/agents/${agent}/tools/connectors/${connector}`, { ifMatch: version })}>
       <p>Every tool of <${Named} kind="connectors" id=${connector} plain=${true} /> is denied from then on.</p><//></p>`}
