@@ -5,9 +5,12 @@ that each take some milliseconds would together hold up everybody else's.
 """
 
 import asyncio
+import contextvars
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -17,6 +20,10 @@ HOLD_S: Final = 0.01
 # So many take some milliseconds.
 INLINE_ITEMS_MAX: Final = 100
 INLINE_BYTES_MAX: Final = 32 * 1024
+# They share one interpreter with the event loop: more would be no faster, and keep the
+# loop waiting. With a second one, what is short needn't wait for what is long.
+THREADS_MAX: Final = 2
+_THREADS: Final = ThreadPoolExecutor(THREADS_MAX, thread_name_prefix="computation")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -85,10 +92,23 @@ class Pace:
             self._until = time.perf_counter() + HOLD_S
 
 
+async def in_thread(
+    function: Callable[P, T], *arguments: P.args, **named: P.kwargs
+) -> T:
+    """Call a pure function that computes for long in one of a few threads.
+
+    What waits for a file or the network has ``asyncio.to_thread``: it needs a thread,
+    but not the interpreter.
+    """
+    context = contextvars.copy_context()
+    called = partial(context.run, function, *arguments, **named)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, called)
+
+
 async def computed(
     items: int, function: Callable[P, T], *arguments: P.args, **named: P.kwargs
 ) -> T:
     """Call a pure function, in a thread if it has more than a few items to work on."""
     if items <= INLINE_ITEMS_MAX:
         return function(*arguments, **named)
-    return await asyncio.to_thread(function, *arguments, **named)
+    return await in_thread(function, *arguments, **named)

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
 
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
 READ_TABLES_TIMEOUT_S: Final = 10.0
-# The second generation has at most 50,000 objects: collecting it takes some 15 ms of
+# The second generation has at most 20,000 objects: collecting it takes some 15 ms of
 # the event loop.
-GC_THRESHOLDS: Final = (10_000, 5, 400)
+GC_THRESHOLDS: Final = (5_000, 3, 1_000)
 # How long a thread that computes may keep the interpreter from the event loop, which
 # asks for it again after each system call.
 SWITCH_INTERVAL_S: Final = 0.0005

@@ -20,6 +20,7 @@ from service.event_log.read_replica import (
     ReadServer,
     ReplicaLostError,
 )
+from service.pacing import in_thread
 
 FOLLOWER = "provider_catalog"
 # How long the state is used without reading it again. Each process reads it for
@@ -131,7 +132,7 @@ class CatalogCache:
                 if here is None or here.position < position:
                     raise ReplicaLostError
             prices, span = await effective_prices(db, as_of=as_of, known=position)
-        return await asyncio.to_thread(
+        return await in_thread(
             render_catalog, prices, epoch=state.epoch, position=position, span=span
         )
 

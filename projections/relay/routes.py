@@ -1,6 +1,5 @@
 """Routes of the documents about the event topic."""
 
-import asyncio
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from projections.relay.public_event import public_events
 from projections.relay.schemas import event_schemas, readable
 from service.errors import NotFoundError
 from service.http.operation import Routes
+from service.pacing import in_thread
 
 routes = Routes("operation")
 
@@ -71,7 +71,7 @@ EVENT_DOCUMENTS = web.AppKey("event_documents", EventDocuments)
 async def get_asyncapi(request: web.Request) -> web.Response:
     """Get the AsyncAPI 3.0 document of the event topic."""
     documents = request.app[EVENT_DOCUMENTS]
-    return _answer(request, await asyncio.to_thread(lambda: documents.asyncapi))
+    return _answer(request, await in_thread(lambda: documents.asyncapi))
 
 
 @routes.get(
@@ -87,7 +87,7 @@ async def get_event_schema(request: web.Request, name: EventName) -> web.Respons
     The name is the message's type without the prefix that all types share.
     """
     documents = request.app[EVENT_DOCUMENTS]
-    schema = await asyncio.to_thread(lambda: documents.schemas.get(name))
+    schema = await in_thread(lambda: documents.schemas.get(name))
     if schema is None:
         raise NotFoundError("no such type and version of event")
     return _answer(request, schema)

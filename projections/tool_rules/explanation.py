@@ -1,6 +1,5 @@
 """Explain why an agent may or may not call a tool."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -21,6 +20,7 @@ from service.connectors.aggregate import Connector
 from service.gateway.decision import PinReason, decide_pinned
 from service.gateway.definitions.aggregate import Standing, ToolDefinitions
 from service.gateway.tool_aliases import tools_by_alias
+from service.pacing import in_thread
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import (
     WITHOUT_A_MATCH,
@@ -111,7 +111,7 @@ async def explain(
         tool = _behind_alias(tool, connector, definitions)
     came_about = await _decision_history(then, agent_id, connector_id, tool)
     stances = held.rules.get(str(connector_id), {}) if held else {}
-    matching = await asyncio.to_thread(matching_rules, stances, tool)
+    matching = await in_thread(matching_rules, stances, tool)
     exists = connector is not None and not connector.is_retired
     standing = definitions.standing(tool) if definitions else None
     of_rules = decide(matching, granted=granted)
@@ -226,7 +226,7 @@ async def _decision_history(
     )
     # Not all at once: an agent's rules alone can take hundreds of megabytes.
     async for chunk in in_chunks(events):
-        await asyncio.to_thread(found.fold, chunk)
+        await in_thread(found.fold, chunk)
     return found
 
 

@@ -19,6 +19,7 @@ from projections.usage.statements import statement
 from service.database import Db
 from service.errors import MalformedRequestError, Problem
 from service.http.streaming import STREAMS
+from service.pacing import in_thread
 
 GROUPS_MAX: Final = 200_000
 BATCH: Final = 200
@@ -55,9 +56,7 @@ async def written_csv(db: Db, form: Form, zone: str, wanted: Wanted) -> IO[bytes
             )
             while groups := await cursor.fetchmany(BATCH):
                 _refuse_too_many(groups[0].groups)
-                lines = await asyncio.to_thread(
-                    _lines, groups, form, zone, total.currencies
-                )
+                lines = await in_thread(_lines, groups, form, zone, total.currencies)
                 await asyncio.to_thread(file.write, lines)
         file.seek(0)
     except BaseException:

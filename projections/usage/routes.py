@@ -1,6 +1,5 @@
 """Usage over HTTP."""
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +27,7 @@ from projections.usage.resource import (
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer, to_json
 from service.http.operation import Routes
+from service.pacing import in_thread
 
 routes = Routes("usage")
 
@@ -65,7 +65,7 @@ async def get_usage(request: web.Request, query: UsageQuery) -> Answer[Any]:
             await unit_counts.add_unit_counts(snapshot.db, form, wanted, shown)
             await unit_counts.add_unit_counts(snapshot.db, Form(), wanted, [total])
     # A thousand groups take longer than the event loop should wait.
-    data = await asyncio.to_thread(_page, query, wanted, shown, total)
+    data = await in_thread(_page, query, wanted, shown, total)
     return Answer(message="usage", data=data, headers=snapshot.headers)
 
 

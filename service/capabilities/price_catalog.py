@@ -1,5 +1,7 @@
 """Providers, models and their prices over time; imports, and costs computed again."""
 
+import asyncio
+
 from aiohttp import web
 
 from projections.price_catalog.cache import CATALOG_CACHE, CatalogCache
@@ -16,7 +18,7 @@ from service.price_catalog.imports.routes import routes as price_imports
 from service.price_catalog.match_rules import MatchRules
 from service.price_catalog.provider import Provider
 from service.price_catalog.routes import routes as price_commands
-from service.sessions.repricing_routes import RECORDED_TURNS
+from service.sessions.repricing_routes import ONE_AT_A_TIME, RECORDED_TURNS
 from service.sessions.repricing_routes import routes as repricing_commands
 
 
@@ -24,6 +26,7 @@ def _add_resources(app: web.Application, context: AppContext) -> None:
     app[IMPORT_RESOURCES] = context.resources
     app[CATALOG_CACHE] = CatalogCache()
     app[RECORDED_TURNS] = recorded_turns
+    app[ONE_AT_A_TIME] = asyncio.Lock()
 
 
 PRICE_CATALOG = Capability(

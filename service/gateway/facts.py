@@ -1,6 +1,5 @@
 """The aggregates that a decision reads, loaded in one place."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
@@ -13,6 +12,7 @@ from service.event_log.protocol import CommandLog
 from service.gateway.decision import Decision, decide_tool, holds, stances_of
 from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
 from service.identifiers import id_text
+from service.pacing import in_thread
 from service.tool_rules.aggregate import ToolRules
 
 A = TypeVar("A", bound=LoggedAggregate)
@@ -75,7 +75,7 @@ class Facts:
         """Decide, beside the event loop where the rules are many."""
         if len(stances_of(self.rules, self.connector)) <= RULES_ON_LOOP_MAX:
             return self.decide(tool)
-        return await asyncio.to_thread(self.decide, tool)
+        return await in_thread(self.decide, tool)
 
     def lists(self, tool: str) -> bool:
         return self.definitions is not None and self.definitions.lists(tool)

@@ -1,6 +1,5 @@
 """Lists of an agent's tools, kept as long as what they were read from stands."""
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from service.gateway.facts import find_facts, slugs_of
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.identifiers import id_text
+from service.pacing import in_thread
 from service.tool_rules.aggregate import ToolRules
 
 LISTS_MAX: Final = 1_000
@@ -86,7 +86,7 @@ class ToolLists:
             if each.connector is None or each.definitions is None:
                 continue
             upstream = upstream_of(each.connector)
-            callable_tools = await asyncio.to_thread(each.callable_tools)
+            callable_tools = await in_thread(each.callable_tools)
             await self._parse(callable_tools)
             tools += (
                 ListedTool(
@@ -106,7 +106,7 @@ class ToolLists:
     async def _parse(self, tools: Sequence[tuple[str, StoredDefinition]]) -> None:
         """Parse definitions, and check what of them agents see, in a thread."""
         new = [each for each in tools if each[1]["digest"] not in self._definitions]
-        for definition in await asyncio.to_thread(self._checked, new) if new else ():
+        for definition in await in_thread(self._checked, new) if new else ():
             self._definitions[definition.digest] = definition
 
     def definition(self, name: str, stored: StoredDefinition) -> ToolDefinition:

@@ -16,7 +16,7 @@ from service.errors import (
     UnsupportedMediaTypeError,
 )
 from service.http.app_keys import WAITS
-from service.pacing import turn_for
+from service.pacing import in_thread, turn_for
 
 BODY_BYTES_MAX = 1024 * 1024
 # Exporters send one.
@@ -100,7 +100,7 @@ async def read_upload(
         if len(body) > bytes_max:
             _refuse_large(bytes_max)
     if request.headers.get("Content-Encoding", "identity").lower() == "gzip":
-        return await asyncio.to_thread(_gunzip, bytes(body), bytes_max)
+        return await in_thread(_gunzip, bytes(body), bytes_max)
     return bytes(body)
 
 

@@ -1,5 +1,6 @@
 """Repricing recorded turns over HTTP."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
 from uuid import UUID
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from service.errors import InvalidRequestError, Problem
 from service.event_log.absences import RememberedAbsences
-from service.http.app_keys import EVENT_LOG
+from service.http.app_keys import EVENT_LOG, WAITS
 from service.http.authentication import PRINCIPAL
 from service.http.dispatch import execute_for
 from service.http.envelope import Answer
@@ -23,11 +24,14 @@ from service.sessions.policy import refuse_unless_may_reprice
 from service.sessions.repricing import RepriceSession, reprice_session
 from service.sessions.repricing_page import TurnFilter, TurnPage, TurnPosition
 from service.sessions.repricing_report import Report, RepricingReport
+from service.waits import holding
 
 routes = Routes("llm-router")
 
 FindTurns = Callable[[web.Request, TurnFilter], Awaitable[TurnPage]]
 RECORDED_TURNS: Final[web.AppKey[FindTurns]] = web.AppKey("recorded_turns")
+# One request computes for seconds.
+ONE_AT_A_TIME: Final = web.AppKey("repricing", asyncio.Lock)
 
 
 class After(RequestModel):
@@ -64,6 +68,8 @@ class Repricing(RequestModel):
         200: "turns repriced, or with dry_run: what repricing would change",
         403: "the caller is not a superuser",
         422: "the period ends before it starts",
+        503: "the repricing before it took too long (`overloaded`), or the service is "
+        "temporarily unavailable",
     },
     idempotent_key=False,
     body_example={
@@ -92,6 +98,21 @@ async def post_reprice(
             "the body is not valid",
             problems=[Problem("until_time", "is before from_time")],
         )
+    others = "the repricing before this one"
+    wait_s = request.config_dict[WAITS].commit_s
+    async with holding(request.app[ONE_AT_A_TIME], wait_s, others):
+        report, last, position = await _repriced(request, body)
+    return Answer(
+        message="turns compared" if body.dry_run else "turns repriced",
+        data=report.resource(last),
+        headers={} if position is None else {POSITION_HEADER: str(position)},
+    )
+
+
+async def _repriced(
+    request: web.Request, body: Repricing
+) -> tuple[Report, TurnPosition | None, int | None]:
+    """Return the report, the last turn of its page, and the last event's position."""
     page = await request.app[RECORDED_TURNS](request, body.filter())
     report = Report(body.dry_run)
     position = None
@@ -115,8 +136,4 @@ async def post_reprice(
         if appended is not None and appended.position is not None:
             position = appended.position
             remember_write(request, position)
-    return Answer(
-        message="turns compared" if body.dry_run else "turns repriced",
-        data=report.resource(page.last),
-        headers={} if position is None else {POSITION_HEADER: str(position)},
-    )
+    return report, page.last, position

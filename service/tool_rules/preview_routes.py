@@ -1,6 +1,5 @@
 """Previewing a replacement of tool rules over HTTP: nothing is changed."""
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -18,6 +17,7 @@ from service.http.envelope import Answer, UuidText
 from service.http.operation import Routes
 from service.http.rate_limit import RateLimit
 from service.http.requests import QueryModel, if_match
+from service.pacing import in_thread
 from service.tool_rules.body import BulkToolUpdate
 from service.tool_rules.call_history import (
     CALL_HISTORY,
@@ -200,7 +200,7 @@ async def post_tool_rules_preview(
         {str(each): await history.tools(each) for each in named},
         await history.calls(agent_id, named, since),
     )
-    connectors, recorded = await asyncio.to_thread(_compared, preview, past)
+    connectors, recorded = await in_thread(_compared, preview, past)
     data: PreviewedRules = {
         "agent_id": agent_id,
         "version": preview.version,

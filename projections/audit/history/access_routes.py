@@ -1,6 +1,5 @@
 """Who could use a connector, and what an agent was allowed to call, in the past."""
 
-import asyncio
 from collections.abc import Iterable
 from typing import Annotated, Final
 from uuid import UUID
@@ -30,6 +29,7 @@ from service.errors import NotFoundError
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.pacing import in_thread
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.resource import changes_between
 
@@ -116,7 +116,7 @@ async def get_decisions_difference(
         "agent_id": agent_id,
         "since_position": since.position,
         "until_position": until.position,
-        "connectors": await asyncio.to_thread(differences, before, after, tools),
+        "connectors": await in_thread(differences, before, after, tools),
         "not_observed": not_observed(before, after),
         **changes_between(before.patterns, after.patterns),
     }

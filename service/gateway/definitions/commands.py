@@ -1,6 +1,5 @@
 """Observe and accept tool definitions: commands and handlers."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -31,6 +30,7 @@ from service.gateway.definitions.aggregate import (
     ToolDefinitions,
 )
 from service.gateway.gate import ObservedTools
+from service.pacing import in_thread
 
 # Shown for a definition that is too large to keep, or has its upstream's credential.
 LEFT_OUT: Final = "{}"
@@ -80,7 +80,7 @@ async def observe_definitions(
         # Keys stay in the server's order: models fill in arguments in that of schemas.
         written = orjson.dumps(each.document)
         # Many large schemas take seconds.
-        reason = await asyncio.to_thread(why_unacceptable, each.document, len(written))
+        reason = await in_thread(why_unacceptable, each.document, len(written))
         kept = LEFT_OUT.encode() if len(written) > DOCUMENT_BYTES_MAX else written
         if each.has_credential:
             reason, kept = CREDENTIAL_RETURNED, LEFT_OUT.encode()

@@ -1,6 +1,5 @@
 """Tool definitions over HTTP: reading and accepting them."""
 
-import asyncio
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -26,6 +25,7 @@ from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import RequestModel
 from service.http.validation_errors import explained
+from service.pacing import in_thread
 
 routes = Routes("mcp")
 
@@ -81,7 +81,7 @@ async def get_definitions(
     )
     # Up to a megabyte of JSON: too long for the event loop.
     hidden = request.app[HIDDEN_CHARACTERS]
-    data = await asyncio.to_thread(definitions_resource, id, found, hidden)
+    data = await in_thread(definitions_resource, id, found, hidden)
     return Answer(message="tool definitions", data=data, etag=data["version"])
 
 

@@ -14,6 +14,7 @@ from service.gateway.endpoint.results import failed, said
 from service.gateway.gate import ListedTool
 from service.gateway.protocol.messages import Message
 from service.gateway.upstream.limits import CALLS_OF_AGENT_MAX, RETRY_AFTER
+from service.pacing import in_thread
 
 # Every alias has an underscore: no tool of a connector has these names.
 FIND_TOOLS: Final = "find-tools"
@@ -91,7 +92,7 @@ class ToolSearch:
         self._in_flight += 1
         try:
             async with self._turn:
-                return await asyncio.to_thread(self.found, query, limit)
+                return await in_thread(self.found, query, limit)
         finally:
             self._in_flight -= 1
 

@@ -1,6 +1,5 @@
 """Serve the OpenAPI document and the page that shows it."""
 
-import asyncio
 import hashlib
 import mimetypes
 from functools import cache
@@ -11,6 +10,7 @@ from aiohttp import web
 
 from service.http.openapi.document import ApiDocument
 from service.http.operation import Routes
+from service.pacing import in_thread
 
 routes = Routes("operation")
 
@@ -43,7 +43,7 @@ Asset = Literal[
 async def get_openapi(request: web.Request) -> web.Response:
     """Get the OpenAPI 3.1 document of this API."""
     # Generated when it is first asked for, which takes a third of a second.
-    body, etag = await asyncio.to_thread(request.app[API_DOCUMENT].rendered)
+    body, etag = await in_thread(request.app[API_DOCUMENT].rendered)
     headers = {"ETag": etag, "Cache-Control": FRESH}
     if request.headers.get("If-None-Match") == etag:
         return web.Response(status=304, headers=headers)

@@ -1,8 +1,8 @@
 """Open a price list by its name, or a file of one."""
 
-import asyncio
 from pathlib import Path
 
+from service.pacing import in_thread
 from service.price_catalog.imports.genai_prices.importer import (
     SOURCE_NAME as GENAI_PRICES,
 )
@@ -24,8 +24,8 @@ async def open_price_list(name: str, *, version: str | None = None) -> Import:
     :raises OSError: the file can't be read
     """
     if name == GENAI_PRICES:
-        return await asyncio.to_thread(import_genai_prices)
-    return await asyncio.to_thread(_read_litellm, Path(name), version)
+        return await in_thread(import_genai_prices)
+    return await in_thread(_read_litellm, Path(name), version)
 
 
 def _read_litellm(path: Path, version: str | None) -> Import:

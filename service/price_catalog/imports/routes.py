@@ -1,6 +1,5 @@
 """Importing price lists over HTTP."""
 
-import asyncio
 from functools import partial
 from typing import Annotated, Any
 
@@ -19,6 +18,7 @@ from service.http.own_writes import remember_write
 from service.http.requests import QueryModel
 from service.http.times import Timestamp
 from service.identifiers import named_id
+from service.pacing import in_thread
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.imports.litellm.importer import (
     DOCUMENT_BYTES_MAX,
@@ -89,7 +89,7 @@ async def post_genai_prices_import(
     without a date is effective from `undated_since`, by default from now.
     """
     refuse_unless_may_price(request[PRINCIPAL])
-    return await _import(request, query, await asyncio.to_thread(import_genai_prices))
+    return await _import(request, query, await in_thread(import_genai_prices))
 
 
 @routes.post(
@@ -121,9 +121,7 @@ async def post_litellm_import(
     async with request.app[IMPORT_RESOURCES].log.lock(UPLOAD_LOCK):
         async with uploading(request, times=UPLOAD_TIMES):
             document = await read_upload(request, DOCUMENT_BYTES_MAX)
-        listed = await asyncio.to_thread(
-            import_litellm, document, version=query.version
-        )
+        listed = await in_thread(import_litellm, document, version=query.version)
     return await _import(request, query, listed)
 
 
@@ -144,7 +142,7 @@ async def _import(
         remember_write(request, report.position)
         headers[POSITION_HEADER] = str(report.position)
     # In a thread: a report may have tens of thousands of models.
-    data: Any = await asyncio.to_thread(_rendered, report)
+    data: Any = await in_thread(_rendered, report)
     return Answer(
         message="prices compared" if query.dry_run else "prices imported",
         data=data,

@@ -1,6 +1,5 @@
 """Parse the body of an OTLP/HTTP request: protobuf or JSON, optionally gzipped."""
 
-import asyncio
 import base64
 from collections.abc import Iterator
 from typing import Any, Final
@@ -20,6 +19,7 @@ from service.errors import (
 )
 from service.http.body import read_upload
 from service.http.json_bounds import has_more_parts
+from service.pacing import in_thread
 from service.sessions.otlp.wire import has_more_fields
 
 PROTOBUF: Final = "application/x-protobuf"
@@ -36,25 +36,31 @@ JSON_PARTS_MAX: Final = 1_500_000
 ID_FIELDS: Final = ("traceId", "spanId", "parentSpanId")
 
 
-async def read_export(request: web.Request) -> ExportTraceServiceRequest:
-    """Read an exporter's request.
+async def read_export(request: web.Request) -> bytes:
+    """Read an exporter's request, decompressed.
 
     :raises UnsupportedMediaTypeError: neither protobuf nor JSON, or compressed by
         anything but gzip
-    :raises TooLargeError: more than ``BODY_BYTES_MAX``, decompressed, or more than
-        ``SPANS_MAX`` spans, ``FIELDS_MAX`` fields or ``JSON_PARTS_MAX`` parts
+    :raises TooLargeError: more than ``BODY_BYTES_MAX``, decompressed
+    """
+    if request.content_type not in (PROTOBUF, JSON):
+        raise UnsupportedMediaTypeError(f"the body must be {PROTOBUF} or {JSON}")
+    return await read_upload(request, BODY_BYTES_MAX, may_be_gzip=True)
+
+
+async def decoded(body: bytes, content_type: str) -> ExportTraceServiceRequest:
+    """Decode an exporter's request.
+
+    :raises TooLargeError: more than ``SPANS_MAX`` spans, ``FIELDS_MAX`` fields or
+        ``JSON_PARTS_MAX`` parts
     :raises MalformedRequestError: the body doesn't match its content type
     """
-    content_type = request.content_type
-    if content_type not in (PROTOBUF, JSON):
-        raise UnsupportedMediaTypeError(f"the body must be {PROTOBUF} or {JSON}")
-    body = await read_upload(request, BODY_BYTES_MAX, may_be_gzip=True)
     if content_type == PROTOBUF:
         decode, inline_max = _from_protobuf, INLINE_BYTES_MAX
     else:
         decode, inline_max = _from_json, INLINE_JSON_BYTES_MAX
     if len(body) > inline_max:
-        export = await asyncio.to_thread(decode, body)
+        export = await in_thread(decode, body)
     else:
         export = decode(body)
     _refuse_many(export)

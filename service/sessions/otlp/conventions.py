@@ -7,7 +7,7 @@ specific and the names of the GenAI conventions have changed.
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span, Status
 from pydantic import TypeAdapter, ValidationError
 
 from service.sessions.ids import SessionId
@@ -70,6 +70,18 @@ def reported_span(span: Span, scope: str = "") -> ReportedSpan:
         call=model_call(found, row, scope=scope, is_error=is_error),
         texts=NO_TEXTS if is_root else texts_of(found, row),
     )
+
+
+def reported_spans(of_resource: ResourceSpans) -> list[ReportedSpan | SpanError]:
+    """Return what each span of a resource reports, or why it can't be used."""
+    found: list[ReportedSpan | SpanError] = []
+    for scope in of_resource.scope_spans:
+        for span in scope.spans:
+            try:
+                found.append(reported_span(span, scope.scope.name))
+            except SpanError as error:
+                found.append(error)
+    return found
 
 
 def _time(nanoseconds: int) -> datetime:

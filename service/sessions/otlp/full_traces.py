@@ -4,7 +4,7 @@ Without its root a trace would be no turn, and nothing of it would ever count. W
 lacks is kept as a mark, so that its turn's cost is an estimate.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
@@ -36,8 +36,8 @@ def roots_first(
 
 async def take_roots(
     pool: Pool, refused: Mapping[TraceKey, KeptTrace], outcome: IngestOutcome
-) -> dict[TraceKey, KeptTrace]:
-    """Take the roots of refused traces, and return what is kept of these traces."""
+) -> AsyncIterator[dict[TraceKey, KeptTrace]]:
+    """Take the roots of refused traces, and yield what is kept of these traces."""
     left = {}
     pace = Pace()
     for key, trace in refused.items():
@@ -45,12 +45,14 @@ async def take_roots(
         await pace.pause()
     with_root = {key: each for key, each in left.items() if len(each.spans) > 1}
     others = {key: each for key, each in left.items() if key not in with_root}
-    taken = await merge_spans(pool, with_root, room=2 * ROOM)
-    taken |= await merge_spans(pool, others, room=ROOM)
+    taken: set[TraceKey] = set()
+    for some, room in ((with_root, 2 * ROOM), (others, ROOM)):
+        async for merged in merge_spans(pool, some, room=room):
+            taken |= merged.keys()
+            yield merged
     for key, trace in refused.items():
         roots = len(left[key].spans) - 1 if key in taken else 0
         outcome.reject(len(trace.spans) - roots, TOO_LARGE)
-    return taken
 
 
 def _roots(trace: KeptTrace) -> KeptTrace:

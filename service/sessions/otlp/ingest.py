@@ -8,7 +8,7 @@ sees all of it. After a crash the exporter, which got no answer, sends its spans
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -34,11 +34,11 @@ from service.pacing import Pace, computed
 from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
-from service.sessions.otlp.conventions import SpanError, reported_span
+from service.sessions.otlp.body import BODY_BYTES_MAX
+from service.sessions.otlp.conventions import SpanError, reported_spans
 from service.sessions.otlp.full_traces import roots_first, take_roots
 from service.sessions.otlp.outcome import IngestOutcome
 from service.sessions.otlp.pending import (
-    SPAN_BYTES,
     SPANS_OF_TRACE_MAX,
     TRACES_OF_AGENT_MAX,
     KeptTrace,
@@ -49,8 +49,9 @@ from service.sessions.otlp.pending import (
 from service.sessions.otlp.recording import Recording, record_trace_turns
 from service.sessions.otlp.sealing import kept_entry, kept_text
 from service.sessions.otlp.span import KeptSpan, KeptText, ReportedSpan, kept_span
+from service.sessions.otlp.statements import SPAN_BYTES
 from service.sessions.otlp.text_order import FIRST_INPUT, LAST_OUTPUT, TextOrder
-from service.sessions.otlp.trace import TraceTexts, turn_of
+from service.sessions.otlp.trace import TraceTexts, TraceTurn, turn_of
 from service.sessions.policy import records_for_anyone
 from service.users.aggregate import User
 from service.users.names import find_user
@@ -58,6 +59,9 @@ from service.users.names import find_user
 AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
 # Request bodies in memory at once, in this process.
 REQUESTS_MAX: Final = 8
+# Of a body that is ingested while no other such one is: decoded, it takes many times
+# its size, in objects that the collector of garbage looks at.
+LARGE_BYTES_MIN: Final = BODY_BYTES_MAX // REQUESTS_MAX
 TRACE_COUNT_TTL_S: Final = 30.0
 AGENTS_MAX: Final = 10_000
 
@@ -72,6 +76,7 @@ class Ingest:
     at_once: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(REQUESTS_MAX)
     )
+    large: asyncio.Lock = field(default_factory=asyncio.Lock)
     _has_room_until: dict[UUID, float] = field(default_factory=dict)
 
     async def take(
@@ -95,15 +100,14 @@ class Ingest:
         absent = await self.log.absent(sessions)
         recording.log = RememberedAbsences(self.log, absent)
         kept = await self._kept(reported, recording)
-        merged = await merge_spans(self.pool, kept)
-        refused = {}
-        for key, trace in kept.items():
-            if key not in merged:
-                refused[key] = trace
-            await pace.pause()
-        if refused:
-            merged |= await take_roots(self.pool, refused, outcome)
-        await self._record(merged, kept, recording, outcome)
+        sent = {key: len(trace.spans) for key, trace in kept.items()}
+        turns = await _turns(merge_spans(self.pool, kept), kept)
+        if refused := dict(kept):
+            turns |= await _turns(take_roots(self.pool, refused, outcome), kept)
+        rejected = await record_trace_turns(turns, recording)
+        for key, error in rejected.items():
+            forbidden = isinstance(error, ForbiddenError)
+            outcome.reject(sent[key], error.message, forbidden=forbidden)
         outcome.count()
         return outcome
 
@@ -139,7 +143,7 @@ class Ingest:
             return
         size = resource_spans.ByteSize() // SPAN_BYTES
         pace = Pace()
-        spans = await computed(size, _reported_spans, resource_spans)
+        spans = await computed(size, reported_spans, resource_spans)
         spans.reverse()
         # Each is freed in its turn: all at once would hold the event loop for long.
         while spans:
@@ -258,18 +262,17 @@ class Ingest:
                 return UUID(session.user_id)
         return recording.principal.user_id
 
-    async def _record(
-        self,
-        merged: dict[TraceKey, KeptTrace],
-        kept: dict[TraceKey, KeptTrace],
-        recording: Recording,
-        outcome: IngestOutcome,
-    ) -> None:
-        """Record what has become a turn, and take it out of ``merged`` and ``kept``."""
-        turns, given = {}, {}
-        pace = Pace()
-        for key in list(merged):
-            trace, spans = merged.pop(key), len(kept.pop(key).spans)
+
+async def _turns(
+    merged: AsyncIterator[dict[TraceKey, KeptTrace]], kept: dict[TraceKey, KeptTrace]
+) -> dict[TraceKey, TraceTurn]:
+    """Return the turns of traces, and take what was merged out of ``kept``."""
+    turns = {}
+    pace = Pace()
+    async for traces in merged:
+        for key in list(traces):
+            trace = traces.pop(key)
+            del kept[key]
             turn = await computed(
                 len(trace.spans),
                 turn_of,
@@ -279,15 +282,9 @@ class Ingest:
                 trace.session_id,
             )
             if turn is not None:
-                turns[key], given[key] = turn, spans
+                turns[key] = turn
             await pace.pause()
-        rejected = await record_trace_turns(turns, recording)
-        for key, error in rejected.items():
-            outcome.reject(
-                given[key],
-                error.message,
-                forbidden=isinstance(error, ForbiddenError),
-            )
+    return turns
 
 
 def _named(
@@ -301,14 +298,3 @@ def _named(
 
 def _agent_text(pairs: Iterable[KeyValue]) -> str | None:
     return first_text(attributes(pairs), *AGENT)
-
-
-def _reported_spans(resource_spans: ResourceSpans) -> list[ReportedSpan | SpanError]:
-    found: list[ReportedSpan | SpanError] = []
-    for scope in resource_spans.scope_spans:
-        for span in scope.spans:
-            try:
-                found.append(reported_span(span, scope.scope.name))
-            except SpanError as error:
-                found.append(error)
-    return found

@@ -1,6 +1,7 @@
 """Open traces, which accept more spans: merging spans into them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -19,6 +20,8 @@ from service.sessions.otlp.statements import (
     MERGE,
     MERGE_INTO_ROW,
     PUT_TOGETHER,
+    SPAN_BYTES,
+    WHOLE,
 )
 from service.sessions.otlp.trace import NO_TEXTS, TraceTexts, first_session
 
@@ -29,8 +32,6 @@ TRACE_BYTES_MAX: Final = 4 * 1024 * 1024
 # In one statement, which holds the event loop while it is sent and read.
 BYTES_AT_ONCE: Final = 1024 * 1024
 TRACES_AT_ONCE: Final = 200
-# About as long as one is in JSON, without texts.
-SPAN_BYTES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +69,19 @@ class KeptTrace:
 
 async def merge_spans(
     pool: Pool, given: Mapping[TraceKey, KeptTrace], *, room: int = 0
-) -> dict[TraceKey, KeptTrace]:
-    """Add spans to their traces, and return what is kept of these traces.
+) -> AsyncIterator[dict[TraceKey, KeptTrace]]:
+    """Add spans to their traces, and yield what is kept of these traces.
 
-    All of it, of those that can be turns; of the others what was given. A trace that
+    Some at a time, as a small export may be of many long traces. All that is kept, of
+    those that can be turns; of the others what was given. A trace that
     would have more than ``SPANS_OF_TRACE_MAX``, or has more than ``TRACE_BYTES_MAX``,
-    stays as it is and is not returned. ``room`` is for as many spans more.
+    stays as it is and is not yielded. ``room`` is for as many spans more.
     """
-    merged: dict[TraceKey, KeptTrace] = {}
     for some in await computed(len(given), _batches, given):
-        merged |= await _merge(pool, some, room)
-    return merged
+        rows = await _merge(pool, some, room)
+        yield await _merged(rows, some)
+        async for whole in _read(pool, _long(rows)):
+            yield await _merged(whole, some)
 
 
 def _batches(given: Mapping[TraceKey, KeptTrace]) -> list[dict[TraceKey, KeptTrace]]:
@@ -100,7 +103,7 @@ def _batches(given: Mapping[TraceKey, KeptTrace]) -> list[dict[TraceKey, KeptTra
 
 async def _merge(
     pool: Pool, given: Mapping[TraceKey, KeptTrace], room: int
-) -> dict[TraceKey, KeptTrace]:
+) -> list[TupleRow]:
     async with pool.connection() as db:
         cursor = await db.execute(MERGE, await _arguments(given, room))
         rows = await cursor.fetchall()
@@ -114,8 +117,33 @@ async def _merge(
                     MERGE_INTO_ROW, await _arguments(others, room)
                 )
                 rows += await cursor.fetchall()
-    size = sum(map(_length, rows)) // SPAN_BYTES
-    return await computed(size, _merged, rows, given)
+    return rows
+
+
+def _long(rows: Iterable[TupleRow]) -> dict[TraceKey, int]:
+    """Return the sizes of traces that a turn needs and no row has."""
+    return {
+        TraceKey(agent_id, trace_id): size
+        for agent_id, trace_id, size, first_export, *_ in rows
+        if size is not None and first_export is None
+    }
+
+
+async def _read(
+    pool: Pool, sizes: Mapping[TraceKey, int]
+) -> AsyncIterator[list[TupleRow]]:
+    """Read whole traces, about ``BYTES_AT_ONCE`` or one at a time."""
+    left = deque(sizes)
+    while left:
+        some = [left.popleft()]
+        free = BYTES_AT_ONCE - sizes[some[0]]
+        while left and sizes[left[0]] <= free:
+            some.append(left.popleft())
+            free -= sizes[some[-1]]
+        async with pool.connection() as db:
+            cursor = await db.execute(WHOLE, _keys(some))
+            rows = await cursor.fetchall()
+        yield rows
 
 
 async def _keep_sessions(db: Db, keys: Iterable[TraceKey]) -> None:
@@ -149,6 +177,7 @@ async def _arguments(given: Mapping[TraceKey, KeptTrace], room: int) -> dict[str
         "name_session": [any(span.session_id for span in each) for each in spans],
         "inputs": [_text_json(trace.texts.input) for trace in traces],
         "outputs": [_text_json(trace.texts.output) for trace in traces],
+        "bytes_shown": BYTES_AT_ONCE // len(given),
         "spans_max": SPANS_OF_TRACE_MAX + room,
         "bytes_max": TRACE_BYTES_MAX * (2 if room else 1),
     }
@@ -166,15 +195,24 @@ def _rendered(traces: Iterable[Iterable[KeptSpan]]) -> list[str]:
     return [_json({span.span_id: span.to_json() for span in each}) for each in traces]
 
 
-def _merged(
+async def _merged(
+    rows: Sequence[TupleRow], given: Mapping[TraceKey, KeptTrace]
+) -> dict[TraceKey, KeptTrace]:
+    """Return traces by key, those that rows don't have whole as they were given."""
+    size = sum(_length(row) for row in rows) // SPAN_BYTES
+    return await computed(size, _put_together, rows, given)
+
+
+def _put_together(
     rows: Iterable[TupleRow], given: Mapping[TraceKey, KeptTrace]
 ) -> dict[TraceKey, KeptTrace]:
     """Put the exports of each trace together, where a turn needs all of them."""
     merged = {}
-    for agent_id, trace_id, is_whole, first_export, *texts, parts, session_id in rows:
+    for agent_id, trace_id, size, first_export, *texts, parts, session_id in rows:
         key = TraceKey(agent_id, trace_id)
-        merged[key] = given[key]
-        if is_whole:
+        if size is None:
+            merged[key] = given[key]
+        elif first_export is not None:
             exports = [
                 *(
                     _spans(orjson.loads(each))
@@ -195,8 +233,8 @@ def _merged(
 
 
 def _length(row: TupleRow) -> int:
-    _, _, is_whole, first_export, *_, parts, _ = row
-    return len(first_export) + sum(map(len, parts or ())) if is_whole else 0
+    first_export, parts = row[3], row[6]
+    return len(first_export or "") + sum(map(len, parts or ()))
 
 
 async def has_room(pool: Pool, agent_id: UUID) -> bool:

@@ -1,6 +1,7 @@
 """OTLP/HTTP: the one operation that speaks another protocol than the rest."""
 
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 
 from aiohttp import web
@@ -15,9 +16,10 @@ from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
 from service.http.own_writes import remember_write
 from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
-from service.sessions.otlp.body import JSON, PROTOBUF, read_export
-from service.sessions.otlp.ingest import Ingest
+from service.sessions.otlp.body import JSON, PROTOBUF, decoded, read_export
+from service.sessions.otlp.ingest import LARGE_BYTES_MIN, Ingest
 from service.sessions.otlp.old_traces import keep_deleting_old_traces
+from service.sessions.otlp.outcome import IngestOutcome
 from service.sessions.otlp.recording import Recording
 from service.tasks import background_task, end_tasks
 from service.waits import holding
@@ -75,21 +77,12 @@ async def post_traces(request: web.Request) -> web.Response:
     line_s = request.config_dict[WAITS].body_s
     async with holding(ingest.at_once, line_s, "the uploads before this one"):
         async with uploading(request):
-            export = await read_export(request)
-        recording = Recording(
-            log=ingest.log,
-            vault=ingest.vault,
-            # The upload may have taken long.
-            principal=await authenticate_again(request),
-            authenticate=partial(authenticate_again, request),
-            metadata=request_metadata(request),
-        )
-        try:
-            outcome = await ingest.take(export, recording)
-        finally:
-            # Also what was recorded before a failure.
-            if recording.position is not None:
-                remember_write(request, recording.position)
+            body = await read_export(request)
+        turn: AbstractAsyncContextManager[None] = nullcontext()
+        if len(body) > LARGE_BYTES_MIN:
+            turn = holding(ingest.large, line_s, "the large uploads before this one")
+        async with turn:
+            outcome, position = await _ingest(request, ingest, body)
     if outcome.all_rejected:
         message = joined_reasons(outcome.reasons)
         if outcome.all_forbidden:
@@ -98,9 +91,31 @@ async def post_traces(request: web.Request) -> web.Response:
     response = partial_success(
         request, rejected=outcome.rejected, reasons=outcome.reasons
     )
-    if recording.position is not None:
-        response.headers[POSITION_HEADER] = str(recording.position)
+    if position is not None:
+        response.headers[POSITION_HEADER] = str(position)
     return response
+
+
+async def _ingest(
+    request: web.Request, ingest: Ingest, body: bytes
+) -> tuple[IngestOutcome, int | None]:
+    """Return what became of the spans, and the position of the last event."""
+    export = await decoded(body, request.content_type)
+    recording = Recording(
+        log=ingest.log,
+        vault=ingest.vault,
+        # The upload may have taken long.
+        principal=await authenticate_again(request),
+        authenticate=partial(authenticate_again, request),
+        metadata=request_metadata(request),
+    )
+    try:
+        outcome = await ingest.take(export, recording)
+    finally:
+        # Also what was recorded before a failure.
+        if recording.position is not None:
+            remember_write(request, recording.position)
+    return outcome, recording.position
 
 
 async def deleting_old_traces(app: web.Application) -> AsyncIterator[None]:

@@ -8,6 +8,8 @@ same traces don't deadlock.
 
 from typing import Final
 
+# About as long as a span is in JSON, without texts.
+SPAN_BYTES: Final = 200
 INSERT: Final = """
     INSERT INTO events.reported_trace AS known
            (agent_id, trace_id, spans, span_count, has_entry, names_session,
@@ -29,8 +31,16 @@ INSERT: Final = """
                 >= excluded.last_output->>'order' THEN known.last_output
                 ELSE coalesce(excluded.last_output, known.last_output) END,
 """
+# How long a trace is in JSON: texts are sealed, so they don't get shorter in the table,
+# other values do.
+_SIZE: Final = f"""
+    greatest(pg_column_size(spans) + part_bytes, span_count::bigint * {SPAN_BYTES})
+"""
+_IS_WHOLE: Final = "parts > 0 AND has_entry AND names_session"
+_IS_SHORT: Final = f"{_IS_WHOLE} AND {_SIZE} <= %(bytes_shown)s"
 # Returns nothing for a trace that may be past its bounds, or whose spans a process of
-# an earlier version didn't count; and the whole trace only where a turn needs it.
+# an earlier version didn't count. The whole trace is of use only where a turn needs it;
+# of a long one its size is returned alone.
 MERGE: Final = f"""{INSERT}
            parts = events.add_reported_trace_part(
                known.agent_id, known.trace_id, known.parts + 1, excluded.spans),
@@ -40,17 +50,23 @@ MERGE: Final = f"""{INSERT}
            names_session = known.names_session OR excluded.names_session
      WHERE known.span_count + excluded.span_count <= %(spans_max)s
        AND pg_column_size(known.spans) + known.part_bytes <= %(bytes_max)s
-    RETURNING agent_id, trace_id, parts > 0 AND has_entry AND names_session,
-              CASE WHEN parts > 0 AND has_entry AND names_session
-                   THEN spans::text END,
-              CASE WHEN parts > 0 AND has_entry AND names_session
-                   THEN first_input END,
-              CASE WHEN parts > 0 AND has_entry AND names_session
-                   THEN last_output END,
-              CASE WHEN parts > 1 AND has_entry AND names_session
+    RETURNING agent_id, trace_id, CASE WHEN {_IS_WHOLE} THEN {_SIZE} END,
+              CASE WHEN {_IS_SHORT} THEN spans::text END,
+              CASE WHEN {_IS_SHORT} THEN first_input END,
+              CASE WHEN {_IS_SHORT} THEN last_output END,
+              CASE WHEN {_IS_SHORT} AND parts > 1
                    THEN events.reported_trace_parts(agent_id, trace_id, parts) END,
               session_id
-"""  # of two constants
+"""  # of constants
+# As MERGE returns it.
+WHOLE: Final = f"""
+    SELECT agent_id, trace_id, {_SIZE}, spans::text, first_input, last_output,
+           CASE WHEN parts > 0
+                THEN events.reported_trace_parts(agent_id, trace_id, parts + 1) END,
+           session_id
+      FROM unnest(%(agents)b::uuid[], %(traces)b::text[]) AS given (agent_id, trace_id)
+      JOIN events.reported_trace USING (agent_id, trace_id)
+"""  # noqa: S608 # of constants
 # And say of which the session is to be kept: of turns whose session isn't yet.
 LOCK: Final = """
     SELECT found.agent_id, found.trace_id,
@@ -84,9 +100,8 @@ MERGE_INTO_ROW: Final = f"""{INSERT}
      WHERE (SELECT count(*) FROM jsonb_object_keys(excluded.spans || known.spans))
            <= %(spans_max)s
        AND pg_column_size(known.spans) <= %(bytes_max)s
-    RETURNING agent_id, trace_id, true, spans::text, first_input, last_output,
-              NULL::text[], session_id
-"""  # noqa: S608 # of two constants
+    RETURNING agent_id, trace_id, {_SIZE}, NULL, NULL, NULL, NULL, session_id
+"""  # noqa: S608 # of constants
 COUNT: Final = """
     SELECT count(*)
       FROM (SELECT FROM events.reported_trace

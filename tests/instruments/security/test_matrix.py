@@ -18,6 +18,7 @@ from tests.instruments.security.matrix import CALLERS, MATRIX, UNTOUCHED
 from tests.support.audit.tampering import sign
 from tests.support.callers import Callers
 from tests.support.openapi.walk import OPERATIONS, Walk, make_things
+from tests.support.security.kinds import one_of_each_kind
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
@@ -63,18 +64,7 @@ async def world(
     await sign(resources, tmp_path)
     walk = Walk(ada)
     made = await make_things(walk)
-    kinds = {
-        "stranger": await callers.user("eve"),
-        "auditor": await callers.user("olga", "auditor"),
-        "runtime": await callers.user("robot", "runtime"),
-        "manager": await callers.user("bob"),
-        "reader": await callers.user("rob"),
-    }
-    bob = kinds["manager"].user_id
-    agent = made.ids["agent_id"]
-    await ada.put(f"/api/catalog/agents/{agent}/managers/{bob}")
-    rob = kinds["reader"].user_id
-    await ada.put(f"/api/catalog/agents/{agent}/readers/{rob}")
+    kinds = await one_of_each_kind(callers, ada, made.ids["agent_id"])
     head = (await resources.log.head()).position
     await wait_for_position(
         resources.pool, ["agents", "sessions", "users"], head, timeout_s=60

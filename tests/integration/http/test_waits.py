@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import psycopg
@@ -14,8 +15,10 @@ from service.app import create_app
 from service.connection_pool import POOL_SIZE_MAX
 from service.open_resources import open_resources
 from service.resources import Resources
-from service.sessions.otlp.ingest import REQUESTS_MAX
+from service.sessions.otlp.body import JSON
+from service.sessions.otlp.ingest import LARGE_BYTES_MIN, REQUESTS_MAX
 from service.sessions.otlp.routes import INGEST
+from service.sessions.repricing_routes import ONE_AT_A_TIME
 from service.waits import Waits
 from tests.integration.http.raw import answer_to_head
 from tests.support.callers import Caller, Callers, Reply
@@ -38,7 +41,7 @@ async def served(
     callers: Callers, resources: Resources, tmp_path: Path
 ) -> AsyncIterator[Served]:
     """A second process of the service, which waits as a test says."""
-    ada = await callers.user("ada")
+    ada = await callers.user("ada", "superuser")
     async with AsyncExitStack() as stack:
 
         async def serve(waits: Waits) -> tuple[Caller, Resources]:
@@ -165,3 +168,34 @@ async def test_an_upload_behind_slow_ones(served: Served) -> None:
         refused = await ada.post("/v1/traces", b"{}")
 
     assert refused.status == 503
+
+
+async def test_a_large_upload_behind_another_one(served: Served) -> None:
+    """A decoded one takes many times its size, so that there is one of them."""
+    ada, _ = await served(Waits(body_s=SHORT_S))
+    ingest = ada.client.app[INGEST]
+    large = b" " * (LARGE_BYTES_MIN + 1)
+    async with ingest.large:
+        refused = await uploaded(ada, large)
+        small = await uploaded(ada, b"{}")
+
+    assert (refused, small) == (503, 200)
+    assert await uploaded(ada, large) == 400
+
+
+async def uploaded(caller: Caller, body: bytes) -> int:
+    headers = {"Authorization": f"Bearer {caller.token}", "Content-Type": JSON}
+    async with caller.client.post(
+        "/v1/traces", data=BytesIO(body), headers=headers
+    ) as answer:
+        return answer.status
+
+
+async def test_a_repricing_behind_another_one(served: Served) -> None:
+    ada, _ = await served(Waits(commit_s=SHORT_S))
+    period = {"from_time": "2026-03-01T00:00:00Z", "until_time": "2026-04-01T00:00:00Z"}
+    async with ada.client.app[ONE_AT_A_TIME]:
+        refused = await ada.post("/api/llm-router/reprice", period)
+
+    assert (refused.status, refused.code) == (503, "overloaded")
+    assert (await ada.post("/api/llm-router/reprice", period)).status == 200

@@ -20,6 +20,7 @@ from service.http.throttle import Throttle
 from service.open_resources import open_resources
 from tests.support.callers import Callers
 from tests.support.openapi.walk import Walk, make_things
+from tests.support.security.kinds import one_of_each_kind
 
 # Guessing tokens is what this test does for a living.
 PATIENT = RateLimit(burst=1_000_000, interval_s=1e-6)
@@ -72,14 +73,15 @@ async def _serve(
                 await wait_for_position(resources.pool, names, 0, timeout_s=60)
                 callers = Callers(resources, client)
                 root = await callers.user("root", "superuser")
-                stranger = await callers.user("stranger")
                 head = (await resources.log.head()).position
                 await wait_for_position(
                     resources.pool, ["merkle_tree"], head, timeout_s=60
                 )
                 await CheckpointSigner(resources.pool, data_dir).sign()
                 made = await make_things(Walk(root))
-                tokens = {"superuser": str(root.token), "stranger": str(stranger.token)}
+                kinds = await one_of_each_kind(callers, root, made.ids["agent_id"])
+                tokens = {name: str(each.token) for name, each in kinds.items()}
+                tokens["superuser"] = str(root.token)
                 base_url = str(client.make_url("/")).rstrip("/")
                 ready.set_result(Live(base_url, tokens, made.ids))
                 await stop.wait()

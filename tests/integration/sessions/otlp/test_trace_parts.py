@@ -79,7 +79,16 @@ async def stored(pool: Pool, key: TraceKey) -> tuple[int, int]:
 
 
 async def merged(pool: Pool, key: TraceKey, *spans: KeptSpan) -> KeptTrace | None:
-    return (await merge_spans(pool, {key: KeptTrace(spans)})).get(key)
+    return (await all_merged(pool, {key: KeptTrace(spans)})).get(key)
+
+
+async def all_merged(
+    pool: Pool, given: dict[TraceKey, KeptTrace]
+) -> dict[TraceKey, KeptTrace]:
+    found: dict[TraceKey, KeptTrace] = {}
+    async for some in merge_spans(pool, given):
+        found |= some
+    return found
 
 
 def by_id(trace: KeptTrace | None) -> dict[str, KeptSpan]:
@@ -105,6 +114,27 @@ async def test_only_traces_with_a_root_are_read(resources: Resources) -> None:
         assert by_id(await merged(resources.pool, key, each)) == {each.span_id: each}
 
     assert len(by_id(await merged(resources.pool, key, root))) == len(SPANS)
+
+
+async def test_long_traces_of_a_small_export_are_read_one_at_a_time(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each may have megabytes: many at once would take all memory."""
+    keys, pool = [new_key() for _ in range(4)], resources.pool
+    first, *others, last = SPANS
+    for key in keys:
+        await merged(pool, key, first)
+        await merged(pool, key, *others)
+    monkeypatch.setattr(pending, "BYTES_AT_ONCE", 1)
+    given = {key: KeptTrace([last]) for key in keys}
+
+    found = [some async for some in merge_spans(pool, given) if some]
+
+    assert [len(some) for some in found] == [1] * len(keys)
+    assert {key for some in found for key in some} == {*keys}
+    for some in found:
+        for trace in some.values():
+            assert by_id(trace) == {each.span_id: each for each in SPANS}
 
 
 async def test_spans_that_come_again_don_t_bring_a_trace_to_its_bounds(
