@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from agent_runtime_client.operation import query_of
+from agent_runtime_client.proofs.export_end import end_of
 
 CHUNK_BYTES: Final = 1024 * 1024
 
@@ -49,6 +50,7 @@ class ExportFile:
         self.until: int | None = None
         self.epoch: str | None = None
         self.position: int | None = None
+        self.is_whole = False
         self._is_empty = True
         self._resume()
 
@@ -73,7 +75,10 @@ class ExportFile:
         self._notes.write_text(json.dumps(notes), encoding="utf-8")
 
     def append(self, records: bytes) -> None:
-        """Add whole records; ``position`` is then that of the last one."""
+        """Add whole records; ``position`` is then that of the last one.
+
+        ``is_whole`` when they have the end.
+        """
         if self._is_csv and not self._is_empty:
             # A continued export begins with its column names again.
             records = records.removeprefix(_first_line(records, b"position,"))
@@ -82,8 +87,7 @@ class ExportFile:
         with self._part.open("ab") as file:
             file.write(records)
         self._is_empty = False
-        found = _last_position(records, is_csv=self._is_csv)
-        self.position = self.position if found is None else found
+        self._note(records)
 
     def finish(self) -> Exported:
         """Give the file its name."""
@@ -91,6 +95,11 @@ class ExportFile:
         self._part.replace(self._path)
         self._notes.unlink()
         return Exported(self._path, self.until)
+
+    def _note(self, records: bytes) -> None:
+        records, self.is_whole = _without_end(records, is_csv=self._is_csv)
+        found = _last_position(records, is_csv=self._is_csv)
+        self.position = self.position if found is None else found
 
     def _resume(self) -> None:
         try:
@@ -107,8 +116,7 @@ class ExportFile:
             while chunk := file.read(CHUNK_BYTES):
                 records = splitter.take(chunk)
                 whole += len(records)
-                found = _last_position(records, is_csv=self._is_csv)
-                self.position = self.position if found is None else found
+                self._note(records)
             if whole < size:
                 file.truncate(whole)
         self._is_empty = not whole
@@ -117,6 +125,22 @@ class ExportFile:
 def _first_line(records: bytes, start: bytes) -> bytes:
     """Return the first line if it begins like that."""
     return records[: records.index(b"\n") + 1] if records.startswith(start) else b""
+
+
+def has_end(records: bytes, *, is_csv: bool) -> bool:
+    """Return whether whole records are the last of an export."""
+    return _without_end(records, is_csv=is_csv)[1]
+
+
+def _without_end(records: bytes, *, is_csv: bool) -> tuple[bytes, bool]:
+    """Return records without the end of an export, and whether they had it."""
+    before, _, last = records.removesuffix(b"\n").rpartition(b"\n")
+    if is_csv:
+        # With an odd number of quotes it is the rest of a cell with several lines.
+        is_end = last.startswith(b"end,,") and last.count(b'"') % 2 == 0
+    else:
+        is_end = bool(last) and end_of(json.loads(last)) is not None
+    return (before + b"\n" if before else b"", True) if is_end else (records, False)
 
 
 def _last_position(records: bytes, *, is_csv: bool) -> int | None:

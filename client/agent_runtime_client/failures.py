@@ -60,6 +60,18 @@ def no_answer(call: Call, cause: httpx.RequestError) -> Failure:
     return Failure(error, can_help and (not_connected or call.is_repeatable))
 
 
+def cut_off(call: Call) -> Failure:
+    """Return the failure of an answer that ended as if it were whole, without its end.
+
+    The service was stopped, or the caller's right was revoked; a proxy didn't pass on
+    that the answer broke off.
+    """
+    error = ConnectionFailedError(
+        f"the answer to {call.what} was cut off", code="connection_failed"
+    )
+    return Failure(error, is_retryable=True)
+
+
 def refusal(
     call: Call, status: int, headers: Mapping[str, str], body: bytes
 ) -> Failure:

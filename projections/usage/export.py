@@ -5,7 +5,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from io import StringIO
+from io import SEEK_END, StringIO
 from tempfile import TemporaryFile
 from typing import IO, Any, Final
 
@@ -68,10 +68,15 @@ async def written_csv(db: Db, form: Form, zone: str, wanted: Wanted) -> IO[bytes
 async def sent_file(
     request: web.Request, file: IO[bytes], name: str, headers: Mapping[str, str]
 ) -> web.StreamResponse:
-    """Send a file to be saved under a name, as its client reads it."""
+    """Send a file to be saved under a name, as its client reads it.
+
+    With its length, so that a proxy can't end it early without a sign.
+    """
     headers = {**headers, "Content-Disposition": f'attachment; filename="{name}"'}
     if request.method == hdrs.METH_HEAD:
         return web.Response(content_type="text/csv", headers=headers)
+    headers[hdrs.CONTENT_LENGTH] = str(await asyncio.to_thread(file.seek, 0, SEEK_END))
+    file.seek(0)
     async with request.config_dict[STREAMS].open(request, "text/csv", headers) as sent:
         while part := await asyncio.to_thread(file.read, PART_BYTES):
             await sent.write(part)

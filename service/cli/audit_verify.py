@@ -78,7 +78,7 @@ def add_verify_to(subparsers: "argparse._SubParsersAction[Any]") -> None:
         description="Verify an export against signed checkpoints. Needs neither the "
         "service nor its database. Exits with 0 if the export is verified, with 1 if "
         "it was tampered with, and names the first position; with 2 if it can't be "
-        "checked.",
+        "checked, or was cut off.",
     )
     verify.add_argument("export", help="JSON Lines of the whole event log, - for stdin")
     verify.add_argument(
@@ -151,11 +151,12 @@ def _check(
 
 
 def _report(check: ExportCheck) -> int:
+    was_cut = check.problem is not None and check.problem.kind == "cut"
     if check.problem is not None:
-        print(f"VERIFICATION FAILED: {check.problem}")
+        print(f"{'NOT WHOLE' if was_cut else 'VERIFICATION FAILED'}: {check.problem}")
     print(f"{check.verified} entries verified")
     if check.problem is not None:
-        return EXIT_TAMPERED
+        return EXIT_UNUSABLE if was_cut else EXIT_TAMPERED
     if check.entries > check.proven:
         later = check.entries - check.proven
         print(f"{later} later entries are not covered by any checkpoint")

@@ -8,12 +8,13 @@ from pydantic import Field
 
 from service.console.codes import SignInCodes
 from service.console.files import file_response
-from service.errors import ForbiddenError, UnauthenticatedError
+from service.errors import ForbiddenError, TooManyRequestsError, UnauthenticatedError
 from service.http.app_keys import EVENT_LOG
 from service.http.authentication import THROTTLE, principal_of
 from service.http.browser_session import (
     authorization_of,
     cookie_name,
+    host_in_browser,
     is_from_own_page,
     is_loopback,
 )
@@ -108,7 +109,8 @@ async def get_console_session(request: web.Request) -> Answer[dict[str, bool]]:
     header = authorization_of(request)
     try:
         signed_in = header is not None and bool(await principal_of(request, header))
-    except UnauthenticatedError:
+    except (UnauthenticatedError, TooManyRequestsError):
+        # Who can't be signed in by the cookie gets the form.
         signed_in = False
     return Answer(message="session", data={"signed_in": signed_in})
 
@@ -188,8 +190,15 @@ async def delete_console_session(request: web.Request) -> web.Response:
 
 
 def _refuse_other_pages(request: web.Request) -> None:
-    if not is_from_own_page(request):
-        raise ForbiddenError(NOT_OWN_PAGE)
+    if is_from_own_page(request):
+        return
+    if (host := host_in_browser(request)) is not None:
+        raise ForbiddenError(
+            f"the browser's address has the host {host}, but the request came with the "
+            f"host {request.host}: the proxy between them has to pass on Host",
+            code="wrong_host",
+        )
+    raise ForbiddenError(NOT_OWN_PAGE)
 
 
 async def _expires_at(request: web.Request, principal: Principal) -> datetime | None:

@@ -36,17 +36,34 @@ def is_from_own_page(request: web.Request) -> bool:
     A browser that doesn't send ``Sec-Fetch-Site`` is not believed: so neither is one
     over plain HTTP, except on loopback.
     """
-    if OWN_HEADER not in request.headers:
-        return False
-    if request.headers.get("Sec-Fetch-Site") != "same-origin":
+    if not _is_reported_own(request):
         return False
     origin = request.headers.get(hdrs.ORIGIN)
     if origin is None:
         return request.method in READING
+    return _host_of(origin) == request.host
+
+
+def host_in_browser(request: web.Request) -> str | None:
+    """Return the host in the browser's address, if it isn't that of the request.
+
+    Then a proxy has put another ``Host`` in its place. None if the browser doesn't
+    report that the page has the same origin as what it asks for.
+    """
+    host = _host_of(request.headers.get(hdrs.ORIGIN, ""))
+    return host if _is_reported_own(request) and host != request.host else None
+
+
+def _is_reported_own(request: web.Request) -> bool:
+    headers = request.headers
+    return OWN_HEADER in headers and headers.get("Sec-Fetch-Site") == "same-origin"
+
+
+def _host_of(origin: str) -> str | None:
     try:
-        return urlsplit(origin).netloc == request.host
+        return urlsplit(origin).netloc or None
     except ValueError:
-        return False
+        return None
 
 
 def is_loopback(request: web.Request) -> bool:

@@ -249,5 +249,6 @@ def min_position(request: web.Request) -> int | None:
 
 
 _INTEGER = re.compile(r"-?[0-9]+")
-_ETAG = re.compile(r'"([0-9]{1,18})"')
+# A proxy that compresses an answer makes its ETag weak.
+_ETAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
 _DIGITS = re.compile(r"[0-9]{1,19}")

@@ -11,8 +11,8 @@ import httpx
 from agent_runtime_client._async.caller import AsyncCaller
 from agent_runtime_client.attempts import Attempts
 from agent_runtime_client.errors import LogEpochChangedError
-from agent_runtime_client.export_file import Exported, ExportFile, Records
-from agent_runtime_client.failures import no_answer
+from agent_runtime_client.export_file import Exported, ExportFile, Records, has_end
+from agent_runtime_client.failures import cut_off, no_answer
 from agent_runtime_client.operation import Call, Operation
 
 Progress = Callable[[int, int], None]
@@ -47,7 +47,7 @@ class AsyncExport:
         """
         file = ExportFile(Path(path), self._query, is_csv=self._is_csv)
         attempts = Attempts(self._caller.options)
-        while True:
+        while not file.is_whole:
             before = file.position
             call = self._caller.call(
                 self._operation, query={**self._query, **file.rest}
@@ -56,35 +56,38 @@ class AsyncExport:
                 async with aclosing(await self._send(call)) as answer:
                     epoch = answer.headers.get("X-Log-Epoch")
                     if file.epoch not in (None, epoch):
-                        break
+                        raise _restored(path)
                     file.begin(int(answer.headers["X-Event-Position"]), epoch)
                     await self._append(answer, file, progress)
-                    return file.finish()
+                failure = cut_off(call)
             except httpx.RequestError as error:
                 failure = no_answer(call, error)
-            if file.position != before:
-                attempts = Attempts(self._caller.options)
-            await asyncio.sleep(attempts.pause_s(failure))
-        raise LogEpochChangedError(
-            f"the log was restored since the export to {path} began; delete its "
-            ".part files to start again",
-            code="log_epoch_changed",
-        )
+            if not file.is_whole:
+                if file.position != before:
+                    attempts = Attempts(self._caller.options)
+                await asyncio.sleep(attempts.pause_s(failure))
+        return file.finish()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """Iterate over the export's bytes.
 
-        :raises ConnectionFailedError: the connection was lost
+        :raises ConnectionFailedError: the connection was lost, or the export was cut
+            off
         """
         call = self._caller.call(self._operation, query=self._query)
+        records = Records(is_csv=self._is_csv)
+        is_whole = False
         try:
             async with aclosing(await self._send(call)) as answer:
                 async for chunk in answer.aiter_bytes():
                     yield chunk
-                return
+                    if whole := records.take(chunk):
+                        is_whole = has_end(whole, is_csv=self._is_csv)
+            failure = cut_off(call)
         except httpx.RequestError as error:
             failure = no_answer(call, error)
-        raise failure.error
+        if not is_whole:
+            raise failure.error
 
     async def _send(self, call: Call) -> httpx.Response:
         return await self._caller.send(call, stream=True)
@@ -97,3 +100,11 @@ class AsyncExport:
             file.append(records.take(chunk))
             if progress is not None and file.position is not None:
                 progress(file.position, file.until or file.position)
+
+
+def _restored(path: str | Path) -> LogEpochChangedError:
+    return LogEpochChangedError(
+        f"the log was restored since the export to {path} began; delete its "
+        ".part files to start again",
+        code="log_epoch_changed",
+    )

@@ -126,7 +126,7 @@ class Caller:
             headers["Content-Type"] = content_type
         if if_match is not None:
             text = str(if_match)
-            headers["If-Match"] = text if text.startswith('"') else f'"{text}"'
+            headers["If-Match"] = text if text.endswith('"') else f'"{text}"'
         if refuse_warnings:
             headers["Prefer"] = "handling=strict"
         if operation.takes_key:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from agent_runtime_client.proofs.authorship import contradicted_member
 from agent_runtime_client.proofs.checkpoint import Checkpoint
 from agent_runtime_client.proofs.entry import Entry, UnreadableEntryError, entry_of
+from agent_runtime_client.proofs.export_end import end_of
 from agent_runtime_client.proofs.merkle import GrowingTree
 
 Kind = Literal[
@@ -25,6 +26,7 @@ Kind = Literal[
     "unreadable",
     "rewritten",
     "mislabelled",
+    "cut",
 ]
 
 
@@ -106,6 +108,7 @@ class _Check:
         self._mislabelled: Problem | None = None
         self._proven = 0
         self._verified = 0
+        self._until: int | None = None
 
     def run(self, lines: Iterable[bytes]) -> ExportCheck:
         problem = self._read(lines)
@@ -116,13 +119,20 @@ class _Check:
         for raw in lines:
             expected = self._tree.size + 1
             try:
-                line = _parsed(raw)
+                members = _members(raw)
+                if self._until is None:
+                    self._until = end_of(members)
+                    if self._until is not None:
+                        continue
+                line = _line_of(members)
             except UnreadableEntryError:
                 return self._suspect or Problem(
                     "unreadable",
                     expected,
                     f"the line of position {expected} is no entry, or has a key twice",
                 )
+            if self._until is not None:
+                return self._suspect or self._cut()
             if line.entry.position != expected:
                 return self._suspect or _misplaced(line.entry.position, expected)
             self._add(line)
@@ -130,7 +140,9 @@ class _Check:
                 problem = self._compare(self._due.pop(0))
                 if problem:
                     return problem
-        return self._suspect or self._cut_off() or self._mislabelled
+        is_whole = self._until == self._tree.size
+        problem = self._suspect or (None if is_whole else self._cut())
+        return problem or self._shortened() or self._mislabelled
 
     def _add(self, line: _Line) -> None:
         self._tree.append(line.leaf)
@@ -181,7 +193,7 @@ class _Check:
             until_position=size,
         )
 
-    def _cut_off(self) -> Problem | None:
+    def _shortened(self) -> Problem | None:
         missing = [size for size in self._roots if size > self._tree.size]
         if not missing:
             return None
@@ -192,6 +204,17 @@ class _Check:
         # Closing the gap and rewriting the tree would look like this, too.
         words += f": the missing entries were at the end, or from position {first} on"
         return Problem("removed", first, words, until_position=end + 1)
+
+    def _cut(self) -> Problem:
+        """Say that the export isn't as it was sent, whatever the log is."""
+        end = self._tree.size
+        words = f"the export was cut off behind position {end}: it has no end"
+        if self._until is not None:
+            words = (
+                f"the export was joined or shortened: it ends at position {end}, and"
+                f" says that it ends at {self._until}"
+            )
+        return Problem("cut", end + 1, f"{words}; export it again")
 
 
 def _classified(line: _Line, following: _Line) -> Problem:
@@ -238,8 +261,7 @@ def _by_size(checkpoints: Iterable[Checkpoint]) -> Mapping[int, bytes]:
     return roots
 
 
-def _parsed(raw: bytes) -> _Line:
-    members = _members(raw)
+def _line_of(members: Mapping[str, Any]) -> _Line:
     entry = entry_of(members)
     stored = members.get("leaf_hash")
     try:
@@ -273,4 +295,6 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 def _leaves(export: Iterable[bytes]) -> Iterator[bytes]:
     for raw in export:
-        yield _parsed(raw).leaf
+        members = _members(raw)
+        if end_of(members) is None:
+            yield _line_of(members).leaf

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from psycopg.errors import UndefinedTable
 
+from agent_runtime_client.proofs.export_end import END, end_line
 from projections.audit.entry_json import recorded
 from projections.audit.proofs.queries import leaves_known
 from projections.audit.trail.entry import AuditEntry, named_entries
@@ -67,13 +68,15 @@ async def export(
     form: Format,
     vault: Vault | None = None,
 ) -> AsyncIterator[Exported]:
-    """Yield the lines of all entries that pass, oldest first.
+    """Yield the lines of all entries that pass, oldest first, and then the end.
 
-    Without ``vault``, users' sealed names are left out.
+    Without ``vault``, users' sealed names are left out. Bytes without the end were cut
+    off, whoever passed them on.
 
     Each batch is read on a connection of its own for as long as that takes, so that
     a slow reader holds none. The log is only added to: batches fit together.
     """
+    until = max(0, filters.last)
     if form == "csv":
         yield Exported(_csv([COLUMNS]), filters.first - 1)
     while filters.first <= filters.last:
@@ -97,8 +100,14 @@ async def export(
             )
             yield Exported(lines, entries[-1].position)
         if found.reached is None:
-            return
+            break
         filters = replace(filters, first=found.reached + 1)
+    yield Exported(_end_row(until) if form == "csv" else end_line(until), until)
+
+
+def _end_row(until: int) -> bytes:
+    said = f"end of the export, which covers the log up to position {until}"
+    return _csv([[END, *[""] * (len(COLUMNS) - 2), said]])
 
 
 def _at(entries: Iterable[StoredEntry]) -> list[int]:

@@ -88,6 +88,8 @@ async def get_audit_stream(
     headers = {
         POSITION_HEADER: str(filters.first - 1),
         EPOCH_HEADER: str(log.epoch),
+        # nginx would keep events until it has many.
+        "X-Accel-Buffering": "no",
     }
     async with streams.open(request, EVENT_STREAM, headers) as stream:
         with log.notifier.subscribe() as committed, streams.notify_on_close(committed):

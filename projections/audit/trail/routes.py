@@ -144,7 +144,8 @@ async def get_audit_jsonl(
 
     Unlimited. Each line also contains the entry exactly as recorded and its leaf in the
     Merkle tree: an export without filters is the input of `agent-runtime audit verify`.
-    The read is recorded once. An export without its final chunk is incomplete.
+    The last line is `{"end":{"until_position":N}}`: an export without it was cut off.
+    The read is recorded once.
     """
     return await _export(request, query, "jsonl")
 
@@ -159,7 +160,8 @@ async def get_audit_csv(request: web.Request, query: TrailQuery) -> web.StreamRe
     """Export the audit trail as CSV for spreadsheets, oldest first.
 
     Unlimited. A cell that a spreadsheet could take for a formula starts with an
-    apostrophe. The read is recorded once.
+    apostrophe. The last row starts with `end`: an export without it was cut off. The
+    read is recorded once.
     """
     return await _export(request, query, "csv")
 

@@ -7,6 +7,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from psycopg import AsyncConnection
 
 from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.export_end import end_line
 from projections.audit.proofs.sign import sign_checkpoint
 from projections.audit.trail.queries import trail_and_log_end
 from projections.engine.progress import wait_for_position
@@ -185,8 +186,10 @@ async def test_filters_and_formats(
         reviewer, tmp_path, "--format", "csv", "--kind", "agent", name="csv"
     )
 
-    assert len(by_actor.read_text().splitlines()) == 1
-    header, row = as_csv.read_text().splitlines()
+    _, end = by_actor.read_bytes().splitlines(keepends=True)
+    assert end == end_line(made.position)
+    header, row, last = as_csv.read_text().splitlines()
+    assert last.startswith("end,,")
     assert header.startswith("position,recorded_at,")
     assert "registered the agent 'Triage'" in row
 

@@ -20,6 +20,7 @@ from service.audit.epoch_changes import CHANGED_AT
 from service.cli.main import main
 from service.database import Db
 from service.resources import Resources
+from tests.support.audit.ends import with_end
 from tests.support.audit.tampering import (
     as_owner,
     exported,
@@ -275,7 +276,7 @@ async def verify(
 ) -> str:
     """Verify an export as the command does, with all checkpoints; return its words."""
     export = data_dir / "export.jsonl"
-    export.write_bytes(b"".join(await exported(resources)))
+    export.write_bytes(b"".join(with_end(await exported(resources))))
     folder = data_dir / "checkpoints"
     key = folder / f"public-key.{resources.log.epoch}"
     main(

@@ -135,7 +135,8 @@ async def test_the_trail_is_exported(art: Art, tmp_path: Path) -> None:
     piped = await art("audit", "export", "-", "--csv", "--kind", "user.created")
 
     assert whole.code == 0, whole.err
-    lines = (tmp_path / "trail.jsonl").read_text().splitlines()
+    *lines, end = (tmp_path / "trail.jsonl").read_text().splitlines()
+    assert json.loads(end) == {"end": {"until_position": len(lines)}}
     assert [json.loads(line)["position"] for line in lines] == [
         *range(1, len(lines) + 1)
     ]

@@ -61,7 +61,8 @@ async def test_an_export_continues_in_a_later_call(
     done = await filled.audit.export_jsonl().save(path)
 
     assert path.read_bytes().startswith(part)
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    *lines, end = [json.loads(line) for line in path.read_text().splitlines()]
+    assert end == {"end": {"until_position": done.until_position}}
     positions = [line["position"] for line in lines]
     assert positions == list(range(1, done.until_position + 1))
 

@@ -13,6 +13,7 @@ from agent_runtime_client.proofs.checkpoint import Checkpoint
 from agent_runtime_client.proofs.export_check import check_export
 from service.resources import Resources
 from tests.integration.client.art import Art
+from tests.support.audit.ends import with_end
 from tests.support.audit.tampering import exported, sign
 
 
@@ -23,7 +24,7 @@ async def test_an_export_of_the_service_contradicts_nothing(
     signed = await sign(resources, tmp_path)
     checkpoint = Checkpoint.open(signed.note, [signed.key])
 
-    found = check_export(await exported(resources), [checkpoint])
+    found = check_export(with_end(await exported(resources)), [checkpoint])
 
     assert (found.proven, found.problem) == (checkpoint.size, None)
 
@@ -35,7 +36,7 @@ async def test_the_command_refuses_a_mislabelled_export(
     signed = await sign(resources, tmp_path)
     for name, content in (("kept", signed.note), ("key", str(signed.key))):
         (tmp_path / name).write_text(content)  # a test
-    first, *others = await exported(resources)
+    first, *others = with_end(await exported(resources))
     line = orjson.dumps({**orjson.loads(first), "kind": "user.erased"}) + b"\n"
     (tmp_path / "genuine").write_bytes(b"".join([first, *others]))
     (tmp_path / "mislabelled").write_bytes(b"".join([line, *others]))

@@ -10,6 +10,7 @@ from aiohttp.test_utils import TestClient
 
 from service.console.routes import SESSION_MAX_S, SIGN_IN_CODES
 from service.http.browser_session import COOKIE, LOOPBACK_COOKIE
+from service.users.tokens import new_token
 from tests.support.callers import Callers
 
 OWN_PAGE = {"X-Agent-Runtime-Console": "1", "Sec-Fetch-Site": "same-origin"}
@@ -106,6 +107,34 @@ async def test_another_page_is_not_believed(
 
     assert (read.status, write.status, signed_in.status) == (401, 401, 403)
     assert "Set-Cookie" not in signed_in.headers
+
+
+async def test_a_proxy_that_changes_the_host_is_named(
+    client: TestClient, callers: Callers
+) -> None:
+    """As nginx does by default: it sends the host of its upstream."""
+    ada = await callers.user("ada")
+
+    refused = await enter(client, {"token": ada.token}, Origin="https://agents.example")
+
+    answer = await refused.json()
+    assert (refused.status, answer["data"]["code"]) == (403, "wrong_host")
+    assert "the host agents.example" in answer["message"]
+    assert "has to pass on Host" in answer["message"]
+
+
+async def test_a_browser_whose_cookie_was_refused_too_often_gets_the_form(
+    client: TestClient,
+) -> None:
+    """Behind one proxy all have its address; a good token is taken all the same."""
+    bad = {**OWN_PAGE, "Cookie": f"{LOOPBACK_COOKIE}={new_token()}"}
+    for _ in range(20):
+        refused = await client.get("/api/users/me", headers=bad)
+
+    shown = await client.get("/console/session", headers=bad)
+
+    assert refused.status == 429
+    assert (shown.status, (await shown.json())["data"]) == (200, {"signed_in": False})
 
 
 async def test_a_change_needs_its_origin_and_a_read_does_not(

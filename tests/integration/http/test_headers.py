@@ -115,13 +115,16 @@ async def test_a_stale_if_match_is_refused_and_a_fresh_one_not(ada: Caller) -> N
     path = f"{CONNECTORS}/{made.data['id']}/grants/public"
 
     stale = await ada.post(path, If_Match='"7"')
-    fresh = await ada.post(path, If_Match=made.headers["ETag"])
+    # As behind a proxy that compressed the answer.
+    fresh = await ada.post(path, If_Match="W/" + made.headers["ETag"])
 
     assert (stale.status, stale.code) == (412, "precondition_failed")
     assert fresh.status == 201
 
 
-@pytest.mark.parametrize("given", ["1", '"a"', 'W/"1"', "*", '"1", "2"', '""', '"-1"'])
+@pytest.mark.parametrize(
+    "given", ["1", '"a"', 'w/"1"', "W/1", "*", '"1", "2"', '""', '"-1"']
+)
 async def test_an_if_match_that_is_no_etag_of_ours_is_refused(
     ada: Caller, given: str
 ) -> None:

@@ -10,6 +10,7 @@ import orjson
 from aiohttp import ClientResponse
 
 from agent_runtime_client.proofs.checkpoint import Checkpoint
+from agent_runtime_client.proofs.export_end import end_of
 from tests.support.callers import Caller
 from tests.support.waiting import until_blocking
 
@@ -35,7 +36,9 @@ async def exported(
 ) -> list[dict[str, Any]]:
     path = f"/api/audit/export.jsonl{query}"
     lines = await text(caller, path, X_Min_Position=str(reflecting))
-    return [orjson.loads(line) for line in lines.splitlines()]
+    *entries, end = [orjson.loads(line) for line in lines.splitlines()]
+    assert end_of(end) is not None
+    return entries
 
 
 def until_signed(url: str, token: str, position: int = 1) -> None:

@@ -23,6 +23,7 @@ from projections.engine.rebuild import rebuild
 from service.audit.epoch_changes import record_epoch_changes
 from service.cli.audit import reading_database
 from service.resources import Resources
+from tests.support.audit.ends import with_end, without_end
 from tests.support.waiting import until
 
 # Not deleted: the follower, which runs, would begin anew at 0, and a rebuild goes only
@@ -56,7 +57,7 @@ async def sign(resources: Resources, data_dir: Path) -> Signed:
 
 
 async def exported(resources: Resources) -> list[bytes]:
-    """Export everything as the command does, and return the lines."""
+    """Export everything as the command does, and return the lines of the entries."""
     async with reading_database(resources.database_url) as db:
         row = await (
             await db.execute("SELECT max(notification_id) FROM events.stored_event")
@@ -69,7 +70,7 @@ async def exported(resources: Resources) -> list[bytes]:
                 lambda: _lend(db), resources.log.mapper, filters, "jsonl"
             )
         ]
-    return b"".join(lines).splitlines(keepends=True)
+    return without_end(b"".join(lines).splitlines(keepends=True))
 
 
 class _lend:  # noqa: N801 # a context manager, named as the function it stands for
@@ -129,7 +130,9 @@ async def rewrite_tree(resources: Resources) -> None:
 
 
 def verified(lines: Iterable[bytes], *signed: Signed, **more: Any) -> ExportCheck:
-    return check_export(lines, [each.checkpoint for each in signed], **more)
+    """Verify an export that has these lines and an end."""
+    checkpoints = [each.checkpoint for each in signed]
+    return check_export(with_end(lines), checkpoints, **more)
 
 
 def positions(lines: Iterable[bytes]) -> list[int]:

@@ -21,6 +21,7 @@ from projections.audit.proofs.sign import sign_checkpoint
 from service.cli.audit_verify import verify_command
 from service.config import Config
 from service.event_log.stored_entries import StoredEntry
+from tests.support.audit.ends import with_end
 
 
 def entry(position: int, **other: Any) -> StoredEntry:
@@ -67,9 +68,12 @@ class Reviewer:
             path.write_text(sign_checkpoint(each, self._key), encoding="utf-8")
 
     def verify(self, lines: Sequence[bytes], *epochs: UUID) -> tuple[int, list[str]]:
-        """Verify with the keys of epochs; return the status and what is said."""
+        """Verify entries with the keys of epochs; return the status and the words."""
+        return self.verify_file(b"".join(with_end(lines)), *epochs)
+
+    def verify_file(self, content: bytes, *epochs: UUID) -> tuple[int, list[str]]:
         export = self._folder / "export.jsonl"
-        export.write_bytes(b"".join(lines))
+        export.write_bytes(content)
         public = self._key.public_key().public_bytes_raw()
         options = argparse.Namespace(
             export=str(export),

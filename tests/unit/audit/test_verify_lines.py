@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 import pytest
 
+from agent_runtime_client.proofs.export_end import end_line
 from service.event_log.stored_entries import StoredEntry
 from tests.unit.audit.reviewer import Reviewer, entry, lines_of, members_of, signed
 
@@ -142,3 +143,29 @@ def test_a_malformed_change_of_the_epoch_explains_nothing(
     reviewer = Reviewer(tmp_path, capsys, signed(entries, len(entries), EPOCH))
 
     assert reviewer.verify(lines_of(entries), EPOCH)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (lambda lines: lines[:2], "the export was cut off behind position 2"),
+        (lambda lines: [*lines[:2], end_line(3)], "it ends at position 2, and says"),
+        (lambda lines: [*lines, end_line(3), lines[2]], "was joined or shortened"),
+    ],
+    ids=["no end", "of a longer one", "goes on"],
+)
+def test_an_export_that_is_not_whole_is_not_verified(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    entries: list[StoredEntry],
+    content: Callable[[list[bytes]], list[bytes]],
+    words: str,
+) -> None:
+    """Whatever passed it on; the log itself may be sound."""
+    reviewer = Reviewer(tmp_path, capsys, signed(entries, 2, EPOCH))
+
+    status, said = reviewer.verify_file(b"".join(content(lines_of(entries))), EPOCH)
+
+    assert status == 2
+    assert said[0].startswith("NOT WHOLE: ")
+    assert words in said[0]

@@ -11,6 +11,7 @@ from agent_runtime_client.proofs.checkpoint import Checkpoint
 from agent_runtime_client.proofs.export_check import check_export
 from agent_runtime_client.proofs.merkle import GrowingTree
 from projections.audit.proofs.leaf import hash_of
+from tests.support.audit.ends import with_end
 from tests.unit.audit.reviewer import entry, members_of
 
 ACTOR = "944342f0-3b2a-4c5d-8e6f-0123456789ab"
@@ -74,7 +75,7 @@ def root() -> bytes:
 
 
 def problem(lines: list[bytes]) -> tuple[str, int] | None:
-    found = check_export(lines, [Checkpoint("log/1", 3, root())]).problem
+    found = check_export(with_end(lines), [Checkpoint("log/1", 3, root())]).problem
     return (found.kind, found.position) if found else None
 
 

@@ -115,8 +115,8 @@ class AuditResource(AuditChecks):
 
         Unlimited. Each line also contains the entry exactly as recorded and its leaf in
         the Merkle tree: an export without filters is the input of `agent-runtime audit
-        verify`. The read is recorded once. An export without its final chunk is
-        incomplete.
+        verify`. The last line is `{"end":{"until_position":N}}`: an export without it
+        was cut off. The read is recorded once.
 
         :param actor: The user who caused it, by id.
         :param kind: An event type, such as `connector.made_public`, or an aggregate,
@@ -159,7 +159,8 @@ class AuditResource(AuditChecks):
         """Export the audit trail as CSV for spreadsheets, oldest first.
 
         Unlimited. A cell that a spreadsheet could take for a formula starts with an
-        apostrophe. The read is recorded once.
+        apostrophe. The last row starts with `end`: an export without it was cut off.
+        The read is recorded once.
 
         :param actor: The user who caused it, by id.
         :param kind: An event type, such as `connector.made_public`, or an aggregate,

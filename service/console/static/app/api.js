@@ -160,7 +160,7 @@ async function answered(method, path, options) {
     message,
     status: response.status,
     position,
-    version: etag === null ? null : Number(etag.replaceAll('"', "")),
+    version: etag === null ? null : Number(/\d+/.exec(etag)),
     readAt: Date.now(),
   };
 }
@@ -195,8 +195,16 @@ export async function* stream(path, query, signal) {
 // What a browser holds in memory without trouble.
 const DOWNLOAD_BYTES_MAX = 300_000_000;
 
+const BROKE_OFF = "The answer broke off, so nothing was saved";
+const LAST_LINE_BYTES_MAX = 1024;
+
+async function lastLine(blob) {
+  const lines = (await blob.slice(-LAST_LINE_BYTES_MAX).text()).trimEnd().split("\n");
+  return lines.at(-1);
+}
+
 // Save an answer as a file; it is held in memory until all of it is there.
-export async function download(path, query, name, { signal, onBytes } = {}) {
+export async function download(path, query, name, { signal, onBytes, isWhole } = {}) {
   const response = await send("GET", path, { query, signal });
   if (!response.ok) throw await refusal(response);
   const reader = response.body.getReader();
@@ -214,9 +222,11 @@ export async function download(path, query, name, { signal, onBytes } = {}) {
   } catch (error) {
     reader.cancel().catch(() => undefined);
     if (error instanceof ApiError || error.name === "AbortError") throw error;
-    throw new ApiError(0, "The answer broke off, so nothing was saved");
+    throw new ApiError(0, BROKE_OFF);
   }
-  saveAs(new Blob(parts, { type: response.headers.get("Content-Type") }), name);
+  const blob = new Blob(parts, { type: response.headers.get("Content-Type") });
+  if (isWhole && !isWhole(await lastLine(blob))) throw new ApiError(0, BROKE_OFF);
+  saveAs(blob, name);
 }
 
 export function saveAs(blob, name) {

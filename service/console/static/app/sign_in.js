@@ -35,7 +35,7 @@ function TokenForm({ entered, code }) {
       <${Field} label="Token" name="token" type="password" value=${token} onValue=${setToken} required=${true} help="It begins with art_. The first one is in the file admin-token of the data folder; later ones come from a superuser, or from agent-runtime token issue." />
       <button type="submit" disabled=${busy}>${busy ? "Signing in …" : "Sign in"}</button>
     </form>
-    <${Failure} error=${error} advised=${error?.status !== 401} />`;
+    <${Failure} error=${error} advised=${![401, 403].includes(error?.status)} />`;
 }
 
 export function SignIn({ entered }) {

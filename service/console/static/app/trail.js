@@ -18,6 +18,8 @@ const FORMATS = [
   { name: "jsonl", label: "Export JSON Lines" },
   { name: "csv", label: "Export CSV" },
 ];
+// How the last line begins: what a proxy ends early is not taken for the whole.
+const ENDS = { jsonl: (line) => line.startsWith('{"end":'), csv: (line) => line.startsWith("end,,") };
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(bytes < 1e6 ? 2 : 1)} MB`;
 
 export function Export({ filters }) {
@@ -32,7 +34,7 @@ export function Export({ filters }) {
       const { signal } = controller.current;
       let bytes = 0;
       const onBytes = (read) => setState({ running: true, bytes: (bytes = read) });
-      await download(path(format), filters, `audit.${format}`, { signal, onBytes });
+      await download(path(format), filters, `audit.${format}`, { signal, onBytes, isWhole: ENDS[format] });
       setState({ bytes, saved: `audit.${format}` });
     } catch (error) {
       setState(error.name === "AbortError" ? { cancelled: true } : { error });

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.integration.console.browser.answers import Held
 from tests.integration.console.browser.conftest import Visit
@@ -135,10 +135,28 @@ def test_an_export_is_saved_as_the_api_sends_it(visit: Visit, demo: DemoData) ->
         visitor.click("Export JSON Lines")
 
     assert saving.value.suggested_filename == "audit.jsonl"
-    lines = saving.value.path().read_text("utf-8").splitlines()
+    *lines, _end = saving.value.path().read_text("utf-8").splitlines()
     positions = [json.loads(line)["position"] for line in lines]
     assert positions == sorted(each["position"] for each in entries(demo, REGISTERED))
     expect(visitor.page.get_by_text("saved audit.jsonl")).to_be_visible()
+
+
+@pytest.mark.parametrize("form", ["JSON Lines", "CSV"])
+def test_an_export_that_a_proxy_ended_early_is_not_saved(
+    visit: Visit, form: str
+) -> None:
+    """The answer looks whole to the browser."""
+    visitor = visit("olga").open("audit?limit=25")
+
+    def cut(route: Route) -> None:
+        whole = route.fetch()
+        lines = whole.body().splitlines(keepends=True)
+        route.fulfill(response=whole, body=b"".join(lines[:-2]))
+
+    visitor.page.route("**/api/audit/export.*", cut)
+    visitor.click(f"Export {form}")
+
+    visitor.shows(".failure", "The answer broke off, so nothing was saved")
 
 
 def test_an_export_can_be_cancelled(visit: Visit) -> None:
