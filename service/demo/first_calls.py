@@ -14,7 +14,7 @@ from service.demo.access import Demo
 from service.demo.api import DemoError
 from service.demo.session import DemoSession
 from service.errors import StartError
-from service.http.telemetry import requests_not_logged
+from service.http.telemetry import log_no_requests_of
 from service.tasks import end_tasks
 
 logger = logging.getLogger(__name__)
@@ -39,12 +39,12 @@ async def first_calls(data_dir: Path) -> AsyncIterator[None]:
 
 async def _make(data_dir: Path) -> None:
     request_id = f"demo-{secrets.token_hex(8)}"
+    log_no_requests_of(request_id)
     async with ClientSession(headers={"X-Request-Id": request_id}) as http:
-        with requests_not_logged(request_id):
-            try:
-                await _call(DemoSession(http, Demo.of(data_dir), "first"))
-            except (ClientError, DemoError, StartError, TimeoutError) as error:
-                logger.warning("the demo's first calls are incomplete: %s", error)
+        try:
+            await _call(DemoSession(http, Demo.of(data_dir), "first"))
+        except (ClientError, DemoError, StartError, TimeoutError) as error:
+            logger.warning("the demo's first calls are incomplete: %s", error)
 
 
 async def _call(session: DemoSession) -> None:

@@ -14,7 +14,7 @@ from service.demo.access import AGENT_TOKEN_FILE, AGENT_URL_FILE
 from service.demo.api import Api
 from service.demo.chats import record_chats
 from service.demo.prices import import_real_prices
-from service.http.telemetry import requests_not_logged
+from service.http.telemetry import log_no_requests_of
 
 logger = logging.getLogger(__name__)
 
@@ -38,9 +38,9 @@ async def load_demo(base_url: str, data_dir: Path, tools_url: str) -> bool:
     """
     token = (data_dir / TOKEN_FILE).read_text(encoding="ascii").strip()
     request_id = f"demo-{secrets.token_hex(8)}"
+    log_no_requests_of(request_id)
     async with ClientSession(headers={"X-Request-Id": request_id}) as http:
-        with requests_not_logged(request_id):
-            agent = await _load(Api(http, base_url, token), tools_url)
+        agent = await _load(Api(http, base_url, token), tools_url)
     if agent is None:
         return False
     agent_id, agent_token = agent

@@ -4,8 +4,6 @@ import logging
 import os
 import re
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
 from aiohttp import web
@@ -99,9 +97,11 @@ def record(
         logger.handle(FieldsRecord(logger, logging.INFO, "request", fields, text=LINE))
 
 
-@contextmanager
-def requests_not_logged(request_id: str) -> Iterator[None]:
-    """Write no log lines for requests that have this request id."""
+def log_no_requests_of(request_id: str) -> None:
+    """Write no log lines from now on for requests that have this request id.
+
+    For good: a request is logged after its client has the answer, or has left.
+    """
 
     def is_other(record: logging.LogRecord) -> bool:
         return (
@@ -110,10 +110,6 @@ def requests_not_logged(request_id: str) -> Iterator[None]:
         )
 
     logger.addFilter(is_other)
-    try:
-        yield
-    finally:
-        logger.removeFilter(is_other)
 
 
 @cache

@@ -278,8 +278,8 @@ async def test_a_replica_that_is_too_far_behind_is_not_asked(
 def own_wait_for_replica(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let reads wait for a connection to the replica as long as a user's, no longer."""
 
-    def own_pool(conninfo: str) -> CheckedPool:
-        pool = connection_pool(conninfo)
+    def own_pool(conninfo: str, waits: Waits) -> CheckedPool:
+        pool = connection_pool(conninfo, waits)
         pool.timeout = OWN_WAIT_S
         return pool
 
