@@ -126,6 +126,8 @@ class _Check:
                         continue
                 line = _line_of(members)
             except UnreadableEntryError:
+                if not raw.endswith(b"\n"):
+                    return self._suspect or self._cut()
                 return self._suspect or Problem(
                     "unreadable",
                     expected,

@@ -149,10 +149,14 @@ def test_a_malformed_change_of_the_epoch_explains_nothing(
     ("content", "words"),
     [
         (lambda lines: lines[:2], "the export was cut off behind position 2"),
+        (
+            lambda lines: [*lines[:2], lines[2][:99]],
+            "the export was cut off behind position 2",
+        ),
         (lambda lines: [*lines[:2], end_line(3)], "it ends at position 2, and says"),
         (lambda lines: [*lines, end_line(3), lines[2]], "was joined or shortened"),
     ],
-    ids=["no end", "of a longer one", "goes on"],
+    ids=["no end", "in a line", "of a longer one", "goes on"],
 )
 def test_an_export_that_is_not_whole_is_not_verified(
     tmp_path: Path,

@@ -97,7 +97,7 @@ def test_a_member_beside_the_signed_columns_is_refused(
         lambda line: b'{"state":"EVIL",' + line[1:],
         lambda line: line.replace(b'"name":"eve"', b'"name":"eve","name":"ada"'),
         lambda line: b'{"state_base64":"RVZJTA==",' + line[1:],
-        lambda _: b"[" * 100_000,
+        lambda _: b"[" * 100_000 + b"\n",
     ],
     ids=["a member twice", "a member of a member twice", "two states", "nested"],
 )
