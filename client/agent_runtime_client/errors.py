@@ -72,6 +72,13 @@ class UnreadableAnswerError(AgentRuntimeError):
     """The answer is not one of this API; a proxy may have sent it."""
 
 
+class WrongServerError(AgentRuntimeError):
+    """The URL leads to another server, or to one whose certificate isn't trusted.
+
+    Nothing was executed.
+    """
+
+
 class VerificationFailedError(AgentRuntimeError):
     """The log is not as it was signed."""
 

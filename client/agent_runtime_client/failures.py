@@ -1,9 +1,11 @@
 """Turn failures into errors, and decide whether another attempt may help."""
 
+import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -17,6 +19,7 @@ from agent_runtime_client.errors import (
     Problem,
     RateLimitedError,
     UnreadableAnswerError,
+    WrongServerError,
 )
 from agent_runtime_client.operation import Call
 
@@ -26,6 +29,7 @@ NOT_CONNECTED: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTime
 UNSENDABLE: Final = (httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 # What a proxy answers if it can't reach the service, or has lost it.
 GATEWAY: Final = (502, 503, 504)
+TOO_LARGE: Final = 413
 TOO_MANY_REQUESTS: Final = 429
 
 
@@ -41,6 +45,14 @@ def no_answer(call: Call, cause: httpx.RequestError) -> Failure:
 
     Keeps nothing of the cause but its text: it holds the request with its token.
     """
+    if (reason := _untrusted_certificate(cause)) is not None:
+        untrusted = WrongServerError(
+            f"no answer to {call.what}: the server's certificate isn't trusted "
+            f"({reason}); if it is private, let SSL_CERT_FILE name that of its CA",
+            code="untrusted_certificate",
+            idempotency_key=call.idempotency_key,
+        )
+        return Failure(untrusted, is_retryable=False)
     not_connected = isinstance(cause, NOT_CONNECTED)
     unsendable = isinstance(cause, UNSENDABLE)
     text = type(cause).__name__
@@ -79,7 +91,7 @@ def refusal(
     data, message = _envelope(body)
     retry_after_s = _retry_after_s(headers)
     if data is None:
-        return _not_of_the_service(call, status, retry_after_s)
+        return _not_of_the_service(call, status, headers, retry_after_s)
     code = str(data["code"])
     error_type = BY_CODE.get(code) or BY_STATUS.get(status, AgentRuntimeError)
     error = error_type(
@@ -113,26 +125,55 @@ def unreadable(call: Call, status: int) -> AgentRuntimeError:
     )
 
 
+def _untrusted_certificate(cause: BaseException) -> str | None:
+    """Return why the server's certificate was refused, if that was the cause."""
+    error: BaseException | None = cause
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return error.verify_message
+        error = error.__cause__ or error.__context__
+    return None
+
+
 def _not_of_the_service(
-    call: Call, status: int, retry_after_s: float | None
+    call: Call, status: int, headers: Mapping[str, str], retry_after_s: float | None
 ) -> Failure:
     """Something between us and the service has answered: it may have passed us on."""
     may_be_done = call.operation.is_command and status in GATEWAY
     error_type: type[AgentRuntimeError] = UnreadableAnswerError
-    code = "unreadable_answer"
+    code, advice = "unreadable_answer", ""
     if may_be_done:
         error_type, code = OutcomeUnknownError, "outcome_unknown"
+    elif status == TOO_LARGE:
+        error_type, code = AgentRuntimeError, "too_large"
+        advice = (
+            f": a proxy before it takes no body of {len(call.content or b'')} bytes, "
+            "and has to be told to (nginx: client_max_body_size)"
+        )
+    elif httpx.codes.is_redirect(status):
+        error_type, code = WrongServerError, "redirected"
+        if (place := _origin(headers.get("Location", ""))) is not None:
+            advice = f" but with a redirect to {place}: if that is it, call it there"
     elif status == TOO_MANY_REQUESTS:
         # As from the service: callers wait, no matter who limits the rate.
         error_type, code = RateLimitedError, "rate_limited"
     error = error_type(
-        f"{call.what} was answered with {status}, not by the service",
+        f"{call.what} was answered with {status}, not by the service{advice}",
         code=code,
         status=status,
         idempotency_key=call.idempotency_key,
         retry_after_s=retry_after_s,
     )
     return Failure(error, call.is_repeatable and status in (*GATEWAY, 429))
+
+
+def _origin(url: str) -> str | None:
+    """Return scheme and host of a URL; the rest may quote what was sent."""
+    try:
+        scheme, host, *_ = urlsplit(url)
+    except ValueError:
+        return None
+    return f"{scheme}://{host}" if scheme and host else None
 
 
 def _envelope(body: bytes) -> tuple[dict[str, Any] | None, str]:

@@ -110,7 +110,15 @@ def caller_of(options: argparse.Namespace) -> Iterator[Any]:
         server=options.server,
         token_file=options.token_file,
     )
-    with httpx.Client() as http, _naming_the_service(settings):
+    try:
+        pool = httpx.Client()
+    except (OSError, ValueError, httpx.InvalidURL) as error:
+        # Of proxies and certificates, which httpx reads when it starts.
+        raise UsageError(
+            f"a variable of the environment can't be used: {error}; it is "
+            "SSL_CERT_FILE, HTTP_PROXY, HTTPS_PROXY, ALL_PROXY or NO_PROXY"
+        ) from None
+    with pool as http, _naming_the_service(settings):
         yield PlainCaller(
             http,
             settings.url.rstrip("/"),
@@ -131,7 +139,11 @@ def _naming_the_service(settings: Settings) -> Iterator[None]:
     except errors.ConnectionFailedError as error:
         error.message = f"can't reach {service}: {error.message}"
         raise
-    except (errors.OutcomeUnknownError, errors.UnreadableAnswerError) as error:
+    except (
+        errors.OutcomeUnknownError,
+        errors.UnreadableAnswerError,
+        errors.WrongServerError,
+    ) as error:
         error.message = f"{error.message}; the service is {service}"
         raise
     except errors.UnauthenticatedError as error:

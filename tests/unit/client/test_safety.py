@@ -17,6 +17,7 @@ from agent_runtime_client.errors import (
     RateLimitedError,
     UnavailableError,
     UnreadableAnswerError,
+    WrongServerError,
 )
 
 
@@ -204,7 +205,7 @@ async def test_a_redirection_is_not_followed() -> None:
     elsewhere = httpx.Response(307, headers={"Location": "http://other/"})
     runtime, sent = answering(elsewhere)
 
-    with pytest.raises(UnreadableAnswerError):
+    with pytest.raises(WrongServerError):
         await runtime.users.me()
     assert len(sent) == 1
 

@@ -95,12 +95,15 @@ const textOf = (response) => response.text().catch((error) => {
   throw error.name === "AbortError" ? error : new ApiError(0, "The answer was lost");
 });
 
+const TOO_LARGE_FOR_PROXY = "This is too large for the proxy before the service, which has to be told to take it (nginx: client_max_body_size)";
+
 async function envelope(response, reviver) {
   const text = await textOf(response);
   try {
     return reviver ? JSON.parse(text, reviver) : parsed(text);
   } catch {
     const what = response.ok ? "answered something else than the service does" : "failed";
+    if (response.status === 413) throw new ApiError(413, TOO_LARGE_FOR_PROXY, { code: "too_large" });
     throw new ApiError(response.status, `The service, or a proxy before it, ${what} (${response.status})`, { code: "unreadable" });
   }
 }
