@@ -6,6 +6,7 @@
 # make test-console    run all tests of the console in Chromium
 # make test-openapi    send whatever fits the OpenAPI document, by Schemathesis
 # make test-phoenix    run the tests with a real Arize Phoenix, which is installed first
+# make test-proxies    run the tests through nginx, haproxy and Caddy of Debian
 # make test-deploy     run the tests of manifests and Prometheus rules, with kustomize and promtool
 # make recordings   record what instrumentations write again, in environments of their own; needs npm
 # make coverage   run the tests and measure which lines and branches they reach
@@ -36,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE =
 # What is found there would count as installed.
 unexport PYTHONPATH
 
-.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-deploy costs coverage test-fast faults alerts conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
+.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-proxies test-deploy costs coverage test-fast faults alerts conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo $(if $(PORT),--port $(PORT))
@@ -46,11 +47,11 @@ test: $(VENV)/.installed-for-tests
 
 # Everything, one part after the other; it installs what the parts need.
 test-all:
-	.ci/packages chromium=chromium promtool=prometheus npm=npm strace=strace faketime=faketime etcd=etcd-server valgrind=valgrind wrk=wrk
+	.ci/packages chromium=chromium promtool=prometheus npm=npm strace=strace faketime=faketime etcd=etcd-server valgrind=valgrind wrk=wrk nginx=nginx-light haproxy=haproxy caddy=caddy
 	$(PYTHON) -m tests.all
 
 # -m "": also what make test leaves out.
-parts = tests/integration/console/browser tests/integration/openapi tests/integration/phoenix tests/integration/deploy
+parts = tests/integration/console/browser tests/integration/openapi tests/integration/phoenix tests/integration/proxies tests/integration/deploy
 test-thorough: $(VENV)/.installed-for-tests
 	$(bin)/pytest --numprocesses 3 --no-loadscope-reorder -m thorough $(parts:%=--ignore %)
 
@@ -63,6 +64,9 @@ test-openapi: $(VENV)/.installed-for-tests
 # Installs Phoenix first, in an environment of its own, unless it is installed.
 test-phoenix: $(VENV)/.installed-for-tests
 	$(bin)/pytest -m "" tests/integration/phoenix
+
+test-proxies: $(VENV)/.installed-for-tests
+	$(bin)/pytest -m "" tests/integration/proxies
 
 # kubectl of Debian has a kustomize that is too old.
 test-deploy: $(VENV)/.installed-for-tests .tools/kustomize

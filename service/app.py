@@ -14,6 +14,7 @@ from service.gateway.serving import GatewaySettings
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT, WAITS
 from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
+from service.http.client_address import TRUSTED_PROXIES, Network
 from service.http.middleware import edge
 from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
@@ -44,11 +45,13 @@ def create_app(
     follower_process: FollowerProcess | None = None,
     gateway: GatewaySettings | None = None,
     traces: "Tracing | None" = None,
+    trusted_proxies: Sequence[Network] = (),
 ) -> web.Application:
     """Wire the operations to what a process holds open.
 
     ``probes_only``: for a process without the API, which still answers probes.
-    ``reads_only``: commands are refused. The others are those of :class:`AppContext`.
+    ``reads_only``: commands are refused. ``trusted_proxies``: where the addresses of
+    clients are taken from. The others are those of :class:`AppContext`.
     """
     context = AppContext(
         resources=resources,
@@ -68,6 +71,7 @@ def create_app(
     app[WAITS] = resources.waits
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
+    app[TRUSTED_PROXIES] = trusted_proxies
     app[OWN_WRITES] = OwnWrites()
     app[STREAMS] = Streams()
     app.on_shutdown.append(app[STREAMS].close)

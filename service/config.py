@@ -18,6 +18,7 @@ from service.config_groups import (
     GatewayConfig,
     KafkaConfig,
     KeyConfig,
+    ProxyConfig,
     TraceStoreConfig,
     WaitConfig,
 )
@@ -79,7 +80,9 @@ DatabaseUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_connin
 ReplicaUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_one_server)]
 
 
-class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig, WaitConfig):
+class Config(
+    KeyConfig, KafkaConfig, TraceStoreConfig, ProxyConfig, GatewayConfig, WaitConfig
+):
     """The settings of ``agent-runtime``.
 
     Each is an option of the command line (``data_dir``: ``--data-dir``) and an
@@ -122,14 +125,6 @@ class Config(KeyConfig, KafkaConfig, TraceStoreConfig, GatewayConfig, WaitConfig
         default=False,
         description="With --only api: answer reads, and refuse commands with 421 "
         "reads_only.",
-    )
-    shutdown_delay_s: float = Field(
-        5.0,
-        ge=0,
-        le=300,
-        description="How long requests are still accepted after SIGTERM while /readyz "
-        "says 503, in seconds: longer than a load balancer takes to notice. After "
-        "SIGINT there is no delay.",
     )
     demo: bool = Field(
         default=False,

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import fields
-from ipaddress import ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,14 +22,23 @@ def _brokers(text: str) -> str:
     return text
 
 
+def networks_of(text: str | None) -> list[IPv4Network | IPv6Network]:
+    """Return the networks that are separated by commas; none without a text.
+
+    :raises ValueError: it has something else
+    """
+    if text is None:
+        return []
+    try:
+        return [ip_network(network.strip()) for network in text.split(",")]
+    except ValueError:
+        raise ValueError(
+            "not networks such as 10.0.0.0/8, separated by commas"
+        ) from None
+
+
 def _networks(text: str) -> str:
-    for network in text.split(","):
-        try:
-            ip_network(network.strip())
-        except ValueError:
-            raise ValueError(
-                "not networks such as 10.0.0.0/8, separated by commas"
-            ) from None
+    networks_of(text)
     return text
 
 
@@ -140,6 +149,33 @@ class KeyConfig(BaseModel):
     )
     root_keys_program: str | None = Field(
         None, description="Command that wraps and unwraps keys, for example with a KMS."
+    )
+
+
+class ProxyConfig(BaseModel):
+    """The settings of a service behind proxies or load balancers."""
+
+    trusted_proxies: Networks | None = Field(
+        None,
+        description="Addresses and networks of the proxies before the service, "
+        "separated by commas, such as 10.0.0.0/8,::1. The client's address, in the log "
+        "and for the limit of refused tokens, is then the last one in X-Forwarded-For "
+        "that isn't one of them. Without it that header is ignored.",
+    )
+    keepalive_s: float = Field(
+        150.0,
+        ge=1,
+        le=4000,
+        description="How long a connection without a request is kept open, in seconds: "
+        "longer than a proxy keeps it, which then closes it first.",
+    )
+    shutdown_delay_s: float = Field(
+        8.0,
+        ge=0,
+        le=300,
+        description="How long requests are still accepted after SIGTERM while /readyz "
+        "says 503, in seconds: longer than a load balancer takes to notice. After "
+        "SIGINT there is no delay.",
     )
 
 

@@ -22,6 +22,7 @@ from service.app import create_app
 from service.bootstrap import TOKEN_FILE, create_first_admin
 from service.capabilities.catalog import CAPABILITIES
 from service.config import Config
+from service.config_groups import networks_of
 from service.connection_pool import CheckedPool
 from service.console.codes import LIFETIME_S
 from service.console.routes import SIGN_IN_CODES
@@ -213,8 +214,11 @@ async def _start_http(
         follower_process=follower_process,
         gateway=GatewaySettings.of(config, demo_port=demo_port),
         traces=traces,
+        trusted_proxies=networks_of(config.trusted_proxies),
     )
-    base_url = await stack.enter_async_context(listen(app, config.host, config.port))
+    base_url = await stack.enter_async_context(
+        listen(app, config.host, config.port, keepalive_s=config.keepalive_s)
+    )
     return app, base_url
 
 

@@ -18,6 +18,7 @@ PARTS: Final = (
     "test-console",
     "test-openapi",
     "test-phoenix",
+    "test-proxies",
     "test-deploy",
     "costs",
     "worst-inputs",

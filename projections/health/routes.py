@@ -22,6 +22,8 @@ from service.http.operation import Routes
 from service.http.server import DRAINING
 
 routes = Routes("operation")
+# Of whoever is signed in to the console: proxies keep the others inside.
+console_routes = Routes("operation")
 
 FOLLOWERS = """
     SELECT p.follower, p.position, h.position, p.reason,
@@ -110,7 +112,7 @@ class Readiness(TypedDict):
     ]
 
 
-@routes.get("/livez", answers={200: "alive"}, public=True)
+@routes.get("/livez", answers={200: "alive"}, public=True, quiet=True)
 async def get_livez(_request: web.Request) -> Answer[None]:
     """Check that the process answers.
 
@@ -123,6 +125,7 @@ async def get_livez(_request: web.Request) -> Answer[None]:
     "/readyz",
     answers={200: "ready, perhaps degraded", 503: "draining, or without its database"},
     public=True,
+    quiet=True,
 )
 async def get_readyz(request: web.Request) -> Answer[Readiness]:
     """Check that requests can be answered.
@@ -217,6 +220,7 @@ def _answer(
     "/metrics",
     answers={200: "metrics in the Prometheus text format"},
     public=True,
+    quiet=True,
     content_type="text/plain",
 )
 async def get_metrics(request: web.Request) -> web.Response:
@@ -227,3 +231,24 @@ async def get_metrics(request: web.Request) -> web.Response:
     """
     body = await request.app[HEALTH].metrics.text()
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+@console_routes.get(
+    "/console/readyz",
+    answers={200: "ready, perhaps degraded", 503: "draining, or without its database"},
+    documented=False,
+)
+async def get_console_readyz(request: web.Request) -> Answer[Readiness]:
+    """Check for the console that requests can be answered."""
+    return await get_readyz(request)
+
+
+@console_routes.get(
+    "/console/metrics",
+    answers={200: "metrics in the Prometheus text format"},
+    documented=False,
+    content_type="text/plain",
+)
+async def get_console_metrics(request: web.Request) -> web.Response:
+    """Get metrics for the console."""
+    return await get_metrics(request)

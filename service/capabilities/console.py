@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from projections.health.routes import console_routes as health
 from service.capabilities.declaration import AppContext, Capability
 from service.console.codes import SignInCodes
 from service.console.routes import SIGN_IN_CODES
@@ -12,4 +13,6 @@ def _add_resources(app: web.Application, _context: AppContext) -> None:
     app[SIGN_IN_CODES] = SignInCodes()
 
 
-CONSOLE = Capability(name="console", routes=(console,), app_resources=_add_resources)
+CONSOLE = Capability(
+    name="console", routes=(console, health), app_resources=_add_resources
+)

@@ -11,6 +11,7 @@ from service.config_groups import (
     GatewayConfig,
     KafkaConfig,
     KeyConfig,
+    ProxyConfig,
     TraceStoreConfig,
     WaitConfig,
 )
@@ -20,6 +21,7 @@ GROUPS: Final[Mapping[str, type[BaseModel]]] = {
     "root keys": KeyConfig,
     "Kafka": KafkaConfig,
     "trace store": TraceStoreConfig,
+    "proxies": ProxyConfig,
     "tool gateway": GatewayConfig,
     "waits": WaitConfig,
 }

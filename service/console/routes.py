@@ -18,6 +18,7 @@ from service.http.browser_session import (
     is_from_own_page,
     is_loopback,
 )
+from service.http.client_address import address_of
 from service.http.envelope import Answer, respond
 from service.http.operation import Routes
 from service.http.requests import RequestModel
@@ -139,7 +140,7 @@ async def post_console_session(request: web.Request, body: SignIn) -> web.Respon
     if body.code is not None:
         token = request.app[SIGN_IN_CODES].redeem(body.code)
         if token is None:
-            request.app[THROTTLE].count_refused_token(request.remote)
+            request.app[THROTTLE].count_refused_token(address_of(request))
             raise UnauthenticatedError(
                 "this link has been used, or has expired; paste a token instead"
             )

@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from ipaddress import ip_network
 from typing import TYPE_CHECKING, Self
 
 from aiohttp import web
 
-from service.config_groups import GatewayConfig
+from service.config_groups import GatewayConfig, networks_of
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.cancellations import Cancellations
@@ -62,9 +61,8 @@ class GatewaySettings:
 
     @classmethod
     def of(cls, config: GatewayConfig, *, demo_port: int | None = None) -> Self:
-        texts = (config.gateway_networks or "").split(",")
         return cls(
-            networks=[ip_network(text.strip()) for text in texts if text],
+            networks=networks_of(config.gateway_networks),
             demo_port=demo_port,
             hold_s=config.gateway_hold_s,
             approval_url=config.gateway_approval_url,

@@ -6,6 +6,7 @@ from aiohttp import web
 
 from service.errors import UnauthenticatedError
 from service.http.browser_session import authorization_of
+from service.http.client_address import address_of
 from service.http.operation import Operation
 from service.http.throttle import Throttle
 from service.principal import Principal
@@ -63,7 +64,7 @@ def count_refused_token(request: web.Request, header: str | None) -> None:
     :raises TooManyRequestsError: too many came from this address
     """
     if header is not None:
-        request.app[THROTTLE].count_refused_token(request.remote)
+        request.app[THROTTLE].count_refused_token(address_of(request))
 
 
 async def authenticate_again(request: web.Request) -> Principal:

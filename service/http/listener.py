@@ -14,7 +14,6 @@ from service.http.server import Runner, close_while_draining
 
 # How long requests under way may take once the process has been told to stop.
 DRAIN_TIMEOUT_S: Final = 20.0
-KEEPALIVE_TIMEOUT_S: Final = 75.0
 # How long the rest of a refused body is discarded, so that the client can read why.
 LINGER_S: Final = 2.0
 BACKLOG: Final = 1024
@@ -24,11 +23,14 @@ ACCEPT_CHECK_S: Final = 0.01
 
 
 @asynccontextmanager
-async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[str]:
+async def listen(
+    app: web.Application, host: str, port: int, *, keepalive_s: float
+) -> AsyncIterator[str]:
     """Serve an application and yield its base URL; drain its requests at the end.
 
     Clients that are connected by then are answered, also those that the system has
-    connected and this process hasn't accepted yet.
+    connected and this process hasn't accepted yet. ``keepalive_s`` is how long a
+    connection without a request is kept open, in seconds.
 
     :raises StartError: the address can't be listened on
     """
@@ -38,7 +40,7 @@ async def listen(app: web.Application, host: str, port: int) -> AsyncIterator[st
         limit=ConnectionLimit(),
         access_log=None,
         shutdown_timeout=DRAIN_TIMEOUT_S,
-        keepalive_timeout=KEEPALIVE_TIMEOUT_S,
+        keepalive_timeout=keepalive_s,
         lingering_time=LINGER_S,
         handler_cancellation=False,
     )

@@ -1,7 +1,9 @@
 """The one middleware that always runs: authentication, errors, metrics, log line."""
 
+import logging
 import time
 from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 
 from aiohttp import hdrs, web
 
@@ -30,11 +32,12 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
     """
     started = time.perf_counter()
     name_request(request)
+    operation = operation_of(request)
     status = 500
+    level = logging.INFO
     try:
         try:
             refuse_repeated_headers(request)
-            operation = operation_of(request)
             if operation is not None:
                 refuse_writes(request)
                 if not operation.public:
@@ -56,6 +59,8 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.body_exists:
             leave_chunked_body(request, response)
         status = response.status
+        if operation is not None and operation.quiet and status == HTTPStatus.OK:
+            level = logging.DEBUG
         if not response.prepared:
             add_edge_headers(request, response)
             # A direct response is sent without aiohttp's signals, of which this is one.
@@ -64,4 +69,5 @@ async def edge(request: web.Request, handler: Handler) -> web.StreamResponse:
     finally:
         principal = request.get(PRINCIPAL)
         actor = principal.metadata["actor"] if principal else None
-        record(request, status, time.perf_counter() - started, actor=actor)
+        duration_s = time.perf_counter() - started
+        record(request, status, duration_s, actor=actor, level=level)

@@ -58,6 +58,8 @@ class Operation:
     public: bool = False
     # False for parts of another operation, such as a page's style sheet.
     documented: bool = True
+    # Asked every few seconds by machines: a success is logged at level debug.
+    quiet: bool = False
     # The limit for each user; None is unlimited.
     rate_limit: RateLimit | None = None
     idempotent_key: bool = False
@@ -139,6 +141,7 @@ class OperationOptions(TypedDict, total=False):
     body_example: Any
     public: bool
     documented: bool
+    quiet: bool
     rate_limit: RateLimit
     idempotent_key: bool
     if_match: bool

@@ -161,6 +161,27 @@ class ClientConnection(RequestHandler):
         if self.on_lost is not None:
             self.on_lost()
 
+    # aiohttp's signature.
+    async def shutdown(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Wait for the request under way, and cut it off when the timeout ends.
+
+        aiohttp would wait for as long again: for a client that reads slowly.
+        """
+        if timeout is None:
+            await super().shutdown(timeout)
+            return
+        cut = self._loop.call_later(timeout, self._cut_off)
+        try:
+            await super().shutdown(timeout)
+        finally:
+            cut.cancel()
+
+    def _cut_off(self) -> None:
+        if self._task_handler is not None:
+            self._task_handler.cancel()
+        if self.transport is not None:
+            self.transport.abort()
+
     def data_received(self, data: bytes) -> None:
         if self._discards:
             if data.endswith(LAST_CHUNK) and not self._newest_body.is_eof():

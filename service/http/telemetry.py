@@ -9,6 +9,7 @@ from functools import cache
 from aiohttp import web
 from prometheus_client import Counter, Histogram
 
+from service.http.client_address import address_of
 from service.logs import FieldsRecord
 
 REQUEST_ID = web.RequestKey("request_id", str)
@@ -77,14 +78,19 @@ def add_edge_headers(request: web.BaseRequest, response: web.StreamResponse) -> 
 
 
 def record(
-    request: web.Request, status: int, duration_s: float, *, actor: str | None
+    request: web.Request,
+    status: int,
+    duration_s: float,
+    *,
+    actor: str | None,
+    level: int,
 ) -> None:
     """Count a request and write its line; ``actor`` is the caller's user id."""
     route = route_of(request) or "none"
     ANSWERED_ROUTES.append(route)
     method = request.method if request.method in METHODS else OTHER_METHOD
     _durations(method, route, status).observe(duration_s)
-    if logger.isEnabledFor(logging.INFO):
+    if logger.isEnabledFor(level):
         fields = {
             "request_id": request[REQUEST_ID],
             "method": request.method,
@@ -92,9 +98,9 @@ def record(
             "status": status,
             "duration_ms": round(duration_s * 1000, 3),
             "actor": actor,
-            "address": request.remote,
+            "address": address_of(request),
         }
-        logger.handle(FieldsRecord(logger, logging.INFO, "request", fields, text=LINE))
+        logger.handle(FieldsRecord(logger, level, "request", fields, text=LINE))
 
 
 def log_no_requests_of(request_id: str) -> None:

@@ -16,7 +16,8 @@ class Throttle:
     """The rate limits of one process.
 
     Only refused tokens are counted by address, so callers with a valid token are
-    not slowed down by others. Behind a proxy all callers share its address.
+    not slowed down by others. Behind a proxy that isn't trusted all callers share its
+    address.
     """
 
     refused_tokens: Buckets = field(default_factory=lambda: Buckets(REFUSED_TOKENS))

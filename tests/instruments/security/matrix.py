@@ -39,6 +39,8 @@ _ROWS: Final = """
     get_user                        404      200      404      404     404
     get_user_by_name                403      200      403      200     403
     get_user_tokens                 404      200      404      404     404
+    get_console_readyz              200      200      200      200     200
+    get_console_metrics             200      200      200      200     200
     get_agents                      200      200      200      200     200
     get_agent                       404      200      404      200     200
     get_connectors                  200      200      200      200     200

@@ -572,6 +572,8 @@ SIMPLE: Final = frozenset(
         "get_connector_health",
         "get_console",
         "get_console_file",
+        "get_console_metrics",
+        "get_console_readyz",
         "get_console_session",
         "get_consistency_proof",
         "get_definitions",

@@ -14,8 +14,8 @@ from agent_runtime_client.errors import (
 )
 from agent_runtime_client.export_file import ExportFile
 from tests.integration.client.conftest import ENTRIES, url_of
-from tests.integration.client.cutting_proxy import cutting_proxy
 from tests.support.callers import Caller
+from tests.support.cutting_proxy import cutting_proxy
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])

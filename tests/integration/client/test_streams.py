@@ -12,8 +12,8 @@ from agent_runtime_client.errors import (
     ForbiddenError,
 )
 from tests.integration.client.conftest import ENTRIES, url_of
-from tests.integration.client.cutting_proxy import cutting_proxy
 from tests.support.callers import Caller, Callers
+from tests.support.cutting_proxy import cutting_proxy
 from tests.support.waiting import until
 
 

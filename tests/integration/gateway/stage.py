@@ -24,6 +24,7 @@ from service.gateway.protocol.revisions import (
 from service.gateway.serving import GatewaySettings, open_gateway
 from service.gateway.upstream.addresses import Network
 from service.http.app_keys import WAITS
+from service.http.client_address import TRUSTED_PROXIES
 from service.http.middleware import edge
 from service.http.operation import add_operations
 from service.http.read_server import READS_ONLY
@@ -185,6 +186,7 @@ async def opened(
             noted.append(each)
 
     app = web.Application(middlewares=[edge])
+    app[TRUSTED_PROXIES] = ()
     app[READS_ONLY] = False
     app[DRAINING] = Draining()
     app[WAITS] = Waits()

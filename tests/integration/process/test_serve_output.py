@@ -49,7 +49,7 @@ def test_a_person_at_a_terminal_sees_a_few_readable_lines(
             )
             ready = READY.search(terminal.shown)
             assert ready, terminal.shown
-            urlopen(f"{ready[1]}/livez").close()  # noqa: S310
+            urlopen(f"{ready[1]}/openapi.json").close()  # noqa: S310
             process.terminate()
             assert process.wait(STOP_S) == 0, terminal.shown
         finally:
@@ -62,7 +62,7 @@ def test_a_person_at_a_terminal_sees_a_few_readable_lines(
     assert any("loading demo data: 150 of 300 chats" in line for line in lines)
     assert len(lines) < 25
     assert "/api/" not in before
-    assert re.search(r"INFO +GET /livez 200 \d+\.\d ms\n", after)
+    assert re.search(r"INFO +GET /openapi\.json 200 \d+\.\d ms\n", after)
 
 
 def test_a_program_reads_json_lines_without_the_requests_of_the_demo(
@@ -82,7 +82,7 @@ def test_a_program_reads_json_lines_without_the_requests_of_the_demo(
             assert process.stdout is not None
             ready = READY.search(process.stdout.readline())
             assert ready, (tmp_path / "log").read_text()[-2000:]
-            urlopen(f"{ready[1]}/livez").close()  # noqa: S310
+            urlopen(f"{ready[1]}/openapi.json").close()  # noqa: S310
             process.terminate()
             assert process.wait(STOP_S) == 0
         finally:
@@ -92,5 +92,5 @@ def test_a_program_reads_json_lines_without_the_requests_of_the_demo(
         orjson.loads(line) for line in (tmp_path / "log").read_bytes().splitlines()
     ]
     requests = [line for line in lines if line["logger"] == "agent_runtime.request"]
-    assert [line["route"] for line in requests] == ["/livez"]
+    assert [line["route"] for line in requests] == ["/openapi.json"]
     assert any(line["message"] == "demo data loaded" for line in lines)

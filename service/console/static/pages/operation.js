@@ -25,7 +25,7 @@ function useMetrics(turn) {
   const [state, setState] = useState({});
   useEffect(() => {
     let current = true;
-    getText("/metrics")
+    getText("/console/metrics")
       .then((text) => current && setState({ metrics: parseMetrics(text) }))
       .catch((error) => current && setState({ error }));
     return () => {
@@ -101,7 +101,7 @@ function Whole({ data, metrics }) {
 
 export default function Operation() {
   const [on, setOn] = useState(false);
-  const read = useRead("/readyz");
+  const read = useRead("/console/readyz");
   const metrics = useMetrics(read.readAt);
   return html`<${Page} title="Operation" lead="Whether the service can answer, and how far its followers are. Figures of the relay and of checkpoints are those of the server that answered.">
     <${Refreshing} on=${on} setOn=${setOn} read=${read} />

@@ -225,7 +225,7 @@ function Cards({ before, children }) {
 
 export default function Overview() {
   const me = useMe();
-  const service = useRead("/readyz", undefined, { minor: true });
+  const service = useRead("/console/readyz", undefined, { minor: true });
   const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: lastHour, limit: 100 });
   const approvals = useRead("/api/mcp/approvals", { state: "pending", limit: 100 });
   return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look, green is as it should be.">

@@ -44,7 +44,7 @@ def test_what_stopped_or_is_behind_is_named(visit: Visit, counts: Counts) -> Non
     state = {"status": "degraded", "log_position": 1000, "followers": followers}
     signing = "no checkpoint signed: the log ends before position 9"
     state |= {"log_check": check, "signing": signing}
-    answer(visitor.page, "/readyz", state)
+    answer(visitor.page, "/console/readyz", state)
     visitor.open("operation")
 
     cards = visitor.page.locator(".cards")
@@ -62,7 +62,7 @@ def test_what_stopped_or_is_behind_is_named(visit: Visit, counts: Counts) -> Non
 
 def test_it_refreshes_until_stopped(visit: Visit) -> None:
     visitor = visit("admin").open("operation")
-    with visitor.page.expect_request("**/readyz"):
+    with visitor.page.expect_request("**/console/readyz"):
         visitor.click("Refresh every")
     visitor.click("Stop refreshing")
 

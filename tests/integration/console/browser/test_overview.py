@@ -158,7 +158,7 @@ def test_stopped_and_late_parts_of_the_service_are_named(
         follower_process="ended",
         trace_store="suspended",
     )
-    answer(visitor.page, "/readyz", data)
+    answer(visitor.page, "/console/readyz", data)
     visitor.open("overview")
 
     service = card(visitor, "Service")
@@ -182,7 +182,7 @@ def test_the_first_sentence_says_what_needs_a_hand(
     visit: Visit, demo: DemoData, counts: Counts
 ) -> None:
     visitor = visit("admin", refusals_expected=True)
-    answer(visitor.page, "/readyz", readiness(status="ready"))
+    answer(visitor.page, "/console/readyz", readiness(status="ready"))
     answer(visitor.page, "/api/mcp/approvals", NO_APPROVALS)
     answer(visitor.page, "/api/mcp/calls", NO_CALLS)
     answer(visitor.page, "/api/mcp/connectors", NO_CONNECTORS)
@@ -204,7 +204,7 @@ def test_the_first_sentence_says_what_needs_a_hand(
 
 def test_nothing_needs_a_hand(visit: Visit, counts: Counts) -> None:
     visitor = visit("ben")
-    answer(visitor.page, "/readyz", readiness(status="ready"))
+    answer(visitor.page, "/console/readyz", readiness(status="ready"))
     answer(visitor.page, "/api/mcp/approvals", NO_APPROVALS)
     answer(visitor.page, "/api/mcp/calls", NO_CALLS)
     sessions = {"sessions": [], "pagination": {"has_next_page": False}}
@@ -218,7 +218,7 @@ def test_nothing_needs_a_hand(visit: Visit, counts: Counts) -> None:
 
 def test_a_slow_overview_says_that_it_looks(visit: Visit, counts: Counts) -> None:
     visitor = visit("admin")
-    held = Held(visitor.page, "/readyz")
+    held = Held(visitor.page, "/console/readyz")
     visitor.page.goto(f"{visitor.url}/console#/overview")
 
     said = visitor.page.locator(".attention")

@@ -53,7 +53,7 @@ LISTS: Final[Mapping[str, ListPage]] = {
         "/api/secrets", {"secrets": [], "end_cursor": None}, "You have no secrets"
     ),
     "operation": ListPage(
-        "/readyz",
+        "/console/readyz",
         {"status": "ready", "log_position": 0, "followers": [], "log_check": None},
         "No process runs the followers",
     ),

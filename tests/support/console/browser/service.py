@@ -113,11 +113,11 @@ def called(url: str, token: str, method: str, path: str, body: Any = None) -> An
 
 
 @contextmanager
-def serve_demo(folder: Path) -> Iterator[DemoData]:
+def serve_demo(folder: Path, *options: str) -> Iterator[DemoData]:
     """Start the service with its demo data, and yield it once that is loaded."""
     # A call that asks isn't held.
-    options = ("--demo", "--gateway-hold-s", "0")
-    server = serving(*options, log=folder / "log", folder=folder)
+    own = ("--demo", "--gateway-hold-s", "0")
+    server = serving(*own, *options, log=folder / "log", folder=folder)
     with running(server):
         token = (folder / str(server.token_file)).read_text("ascii").strip()
         sign_in_url = _sign_in_url(server)

@@ -7,10 +7,13 @@ from urllib.parse import urlsplit
 
 
 @asynccontextmanager
-async def cutting_proxy(target: str, cuts: Sequence[int]) -> AsyncIterator[str]:
+async def cutting_proxy(
+    target: str, cuts: Sequence[int], *, asked: bytes = b""
+) -> AsyncIterator[str]:
     """Run a proxy to a URL; yield its URL.
 
     The first connections are cut after so many bytes of answers, later ones never.
+    Those count that ask for something, from then on.
     """
     left = list(cuts)
     address = urlsplit(target)
@@ -18,18 +21,21 @@ async def cutting_proxy(target: str, cuts: Sequence[int]) -> AsyncIterator[str]:
     async def connected(
         reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        allowed = left.pop(0) if left else None
+        allowed: int | None = None
+        sent = 0
         upstream, to_upstream = await asyncio.open_connection(
             address.hostname, address.port
         )
 
         async def requests() -> None:
+            nonlocal allowed, sent
             while data := await reader.read(65536):
+                if allowed is None and left and asked in data:
+                    allowed, sent = left.pop(0), 0
                 to_upstream.write(data)
             to_upstream.close()
 
         sending = asyncio.create_task(requests())
-        sent = 0
         try:
             while data := await upstream.read(1024):
                 if allowed is not None and sent + len(data) > allowed:
