@@ -30,5 +30,5 @@ def proxy(
     name: str, demo: DemoData, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxy]:
     folder = tmp_path_factory.mktemp(name) / "proxy"
-    with running_proxy(name, demo.url, folder) as running:
+    with running_proxy(name, folder, demo.url) as running:
         yield running

@@ -1,6 +1,8 @@
 """Real proxies, set up by the blocks of docs/operations/proxies.md."""
 
+import itertools
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -52,13 +54,20 @@ class Setup:
 
     folder: Path
     port: int
-    service: str
+    services: Sequence[str]
     files: Certificate
 
-    def block(self, language: str, changes: Mapping[str, str]) -> str:
-        """Return a block of the page for this machine; every change is in it."""
+    def block(
+        self, language: str, service: str, changes: Mapping[str, str], joint: str = ""
+    ) -> str:
+        """Return a block of the page for this machine; every change is in it.
+
+        ``service`` is what the block has for each process of the service, with
+        ``joint`` between them.
+        """
         text: str = dict(FENCE.findall(PAGE.read_text("utf-8")))[language]
-        for old, new in {SERVICE: self.service, **changes}.items():
+        ours = joint.join(service.replace(SERVICE, each) for each in self.services)
+        for old, new in {service: ours, **changes}.items():
             assert old in text, old
             text = text.replace(old, new)
         return text
@@ -82,6 +91,7 @@ def nginx_1_0(setup: Setup) -> Sequence[str | Path]:
 def _nginx(setup: Setup, changes: Mapping[str, str]) -> Sequence[str | Path]:
     block = setup.block(
         "nginx",
+        f"    server {SERVICE};\n",
         {
             **changes,
             "listen 443 ssl": f"listen 127.0.0.1:{setup.port} ssl",
@@ -104,13 +114,17 @@ def _nginx(setup: Setup, changes: Mapping[str, str]) -> Sequence[str | Path]:
 
 
 def haproxy(setup: Setup) -> Sequence[str | Path]:
+    # Names of servers in haproxy have to differ.
+    names = itertools.count()
     block = setup.block(
         "haproxy",
+        f"    server one {SERVICE} check\n",
         {
             "bind :443": f"bind 127.0.0.1:{setup.port}",
             "/etc/haproxy/runtime.example.com.pem": str(setup.files.both),
         },
     )
+    block = re.sub("server one", lambda _: f"server s{next(names)}", block)
     return ["haproxy", "-db", "-f", setup.write(block)]
 
 
@@ -118,7 +132,10 @@ def caddy(setup: Setup) -> Sequence[str | Path]:
     sites = f"https://{HOST}:{setup.port}, https://127.0.0.1:{setup.port}"
     tls = f"tls {setup.files.certificate} {setup.files.key}"
     block = setup.block(
-        "caddyfile", {"runtime.example.com {": f"{sites} {{\n    {tls}"}
+        "caddyfile",
+        SERVICE,
+        {"runtime.example.com {": f"{sites} {{\n    {tls}"},
+        joint=" ",
     )
     path = setup.write(
         "{\n    admin off\n    auto_https disable_redirects\n"
@@ -138,13 +155,17 @@ NGINX_1_0: Final = "nginx by HTTP/1.0"
 
 
 @contextmanager
-def running_proxy(name: str, service_url: str, folder: Path) -> Iterator[Proxy]:
-    """Run a proxy before a service; skip where it isn't installed, but never in CI."""
+def running_proxy(name: str, folder: Path, *service_urls: str) -> Iterator[Proxy]:
+    """Run a proxy before processes of the service.
+
+    Skip where it isn't installed, but never in CI.
+    """
     folder.mkdir()
     [port] = free_ports(1)
     files = make_certificate(folder, HOST)
+    services = [urlsplit(url).netloc for url in service_urls]
     set_up = nginx_1_0 if name == NGINX_1_0 else PROXIES[name]
-    command = set_up(Setup(folder, port, urlsplit(service_url).netloc, files))
+    command = set_up(Setup(folder, port, services, files))
     if shutil.which(command[0]) is None:
         missing = f"there is no {command[0]} (apt-get install)"
         if os.environ.get("CI"):

@@ -48,7 +48,7 @@ async def test_an_export_cut_anywhere_is_not_taken_for_whole(
     async with cutting_proxy(
         demo.url, [*cuts, *cuts], asked=EXPORT.encode()
     ) as service:
-        with running_proxy(name, service, tmp_path / "proxy") as proxy:
+        with running_proxy(name, tmp_path / "proxy", service) as proxy:
             async with (
                 httpx.AsyncClient(verify=proxy.tls) as http,
                 AsyncAgentRuntime(proxy.url, token, http=http, max_retries=0) as cut,

@@ -63,7 +63,7 @@ async def test_no_command_is_lost_or_done_twice(
                     done.append(f"agent {number}")
                     break
 
-    with running_proxy(name, server.url, tmp_path / "proxy") as proxy:
+    with running_proxy(name, tmp_path / "proxy", server.url) as proxy:
         async with (
             httpx.AsyncClient(verify=proxy.tls) as http,
             AsyncAgentRuntime(proxy.url, token, http=http, max_retries=0) as runtime,
