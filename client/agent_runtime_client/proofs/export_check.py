@@ -210,13 +210,17 @@ class _Check:
     def _cut(self) -> Problem:
         """Say that the export isn't as it was sent, whatever the log is."""
         end = self._tree.size
-        words = f"the export was cut off behind position {end}: it has no end"
+        words = (
+            f"the export was cut off behind position {end}: it has no end; export it "
+            "again"
+        )
         if self._until is not None:
             words = (
-                f"the export was joined or shortened: it ends at position {end}, and"
-                f" says that it ends at {self._until}"
+                f"the export ends at position {end}, and says that it ends at "
+                f"{self._until}: it was joined or shortened, or the log lacks entries; "
+                "export it again, and if that says the same, run agent-runtime doctor"
             )
-        return Problem("cut", end + 1, f"{words}; export it again")
+        return Problem("cut", end + 1, words)
 
 
 def _classified(line: _Line, following: _Line) -> Problem:

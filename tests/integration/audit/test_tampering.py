@@ -71,14 +71,15 @@ class Harm:
     """What an owner does, and who notices it.
 
     ``noticed`` names who of a running service does, ``doctor`` the check that fails, or
-    warns. ``shown`` is whether an export, compared with a checkpoint copied before,
-    shows it. With ``deletes_file``, the newest checkpoint's file is deleted, too.
+    warns. ``verified`` is the exit status for an export, compared with a checkpoint
+    copied before: 1 shows the harm, 2 that entries are missing. With ``deletes_file``,
+    the newest checkpoint's file is deleted, too.
     """
 
     statements: Sequence[str]
     noticed: frozenset[str]
     doctor: str | None
-    shown: bool = True
+    verified: int = 1
     deletes_file: bool = False
 
 
@@ -109,19 +110,19 @@ HARMS = {
     "others take their positions, in the same epoch": Harm(
         [*CUT, GROW], LOG | {FOLLOWERS}, MATCH
     ),
-    "an event is inserted before position 1": Harm([INSERT], LOG, MATCH, shown=False),
+    "an event is inserted before position 1": Harm([INSERT], LOG, MATCH, verified=0),
     "an event is inserted after the log's end": Harm(
-        [AFTER_END], LOG, POSITIONS, shown=False
+        [AFTER_END], LOG, POSITIONS, verified=0
     ),
-    "the tree is emptied": Harm(REWRITE_TREE[:2], LOG, MATCH, shown=False),
+    "the tree is emptied": Harm(REWRITE_TREE[:2], LOG, MATCH, verified=0),
     "`events.head` is moved on": Harm(
-        ["UPDATE events.head SET position = position + 10"], LOG, POSITIONS, shown=False
+        ["UPDATE events.head SET position = position + 10"], LOG, POSITIONS, verified=2
     ),
     "the time of `events.head` is set ahead": Harm(
         ["UPDATE events.head SET recorded_at = recorded_at + interval '1 year'"],
         frozenset({CLOCK}),
         TIME,
-        shown=False,
+        verified=0,
     ),
     "an event is changed, and the tree rewritten with it": Harm(
         [CHANGE, *REWRITE_TREE], frozenset({SIGNER, READYZ}), SIGNED
@@ -131,25 +132,25 @@ HARMS = {
         ["DELETE FROM events.checkpoint"],
         frozenset({SIGNER, READYZ}),
         SIGNED,
-        shown=False,
+        verified=0,
     ),
     "checkpoints are changed": Harm(
         ["UPDATE events.checkpoint SET note = replace(note, E'\n\n', E'\nx\n\n')"],
         frozenset({SIGNER, READYZ}),
         SIGNED,
-        shown=False,
+        verified=0,
     ),
     "the file of the newest one is deleted": Harm(
-        [], frozenset({SIGNER, READYZ}), SIGNED, shown=False, deletes_file=True
+        [], frozenset({SIGNER, READYZ}), SIGNED, verified=0, deletes_file=True
     ),
     "sealed values are deleted": Harm(
-        ["DELETE FROM events.sealed_value"], frozenset({READERS}), VALUES, shown=False
+        ["DELETE FROM events.sealed_value"], frozenset({READERS}), VALUES, verified=0
     ),
     "sealed values are changed": Harm(
         ["UPDATE events.sealed_value SET sealed = sealed || '\\x00'"],
         frozenset({READERS}),
         None,
-        shown=False,
+        verified=0,
     ),
 }
 
@@ -272,7 +273,7 @@ async def test_tampering_is_noticed(
                 *("--checkpoint", str(tmp_path / "copied")),
             )
     # Whatever it does to the entries, the auditor's own copy of a checkpoint shows it.
-    assert verified.returncode == int(harm.shown), verified.stdout
+    assert verified.returncode == harm.verified, verified.stdout
     said = [line for line in doctor.stdout.splitlines() if line[:4] in ("FAIL", "WARN")]
     print(_row(name, seconds, said, verified.stdout))  # noqa: T201
     if harm.doctor is None:

@@ -153,7 +153,10 @@ def test_a_malformed_change_of_the_epoch_explains_nothing(
             lambda lines: [*lines[:2], lines[2][:99]],
             "the export was cut off behind position 2",
         ),
-        (lambda lines: [*lines[:2], end_line(3)], "it ends at position 2, and says"),
+        (
+            lambda lines: [*lines[:2], end_line(3)],
+            "the export ends at position 2, and says",
+        ),
         (lambda lines: [*lines, end_line(3), lines[2]], "was joined or shortened"),
     ],
     ids=["no end", "in a line", "of a longer one", "goes on"],
