@@ -11,11 +11,13 @@ from projections.health.routes import routes as health_routes
 from projections.relay.kafka.settings import KafkaSettings
 from projections.relay.kafka.topic_admin import topic_configuration
 from service import __version__
+from service.app import operations
 from service.cli.main import build_parser
 from service.config import Config
 from service.errors import ConfigError
 from service.event_log.writer_connection import WRITERS_MAX
 from service.http.listener import DRAIN_TIMEOUT_S
+from service.http.operation import Operation
 from tests.integration.deploy.manifests import (
     OVERLAY_NAMES,
     InvalidManifestError,
@@ -312,6 +314,16 @@ class TestSecurity:
             assert any(wanted <= each.items() for each in labels), selector
 
 
+def leads_to(match: Any, operation: Operation) -> bool:
+    """Say whether a match of an HTTPRoute is one of an operation's requests."""
+    if match.get("method", operation.method) != operation.method:
+        return False
+    value, path = match["path"]["value"], operation.path
+    if match["path"]["type"] == "Exact":
+        return bool(path == value)
+    return f"{path}/".startswith(f"{value}/")
+
+
 class TestCell:
     def test_each_kind_of_process_has_its_own_selector(self) -> None:
         every = [each.labels for each in serving("cell")]
@@ -336,6 +348,25 @@ class TestCell:
         [readers] = [each for each in processes("cell") if each.name == target]
         assert settings_of(readers).reads_only
         assert "replicas" not in readers.owner["spec"]
+
+    def test_the_route_leads_to_every_operation_but_probes_and_metrics(self) -> None:
+        [route] = of_kind("cell", "HTTPRoute")
+        inside = {operation.path for operation in health_routes.operations}
+
+        for operation in operations():
+            services = {
+                backend["name"].removeprefix("agent-runtime-")
+                for rule in route["spec"]["rules"]
+                for match in rule["matches"]
+                if leads_to(match, operation)
+                for backend in rule["backendRefs"]
+            }
+            if operation.path in inside:
+                assert not services, operation.path
+            elif operation.method != "GET":
+                assert services == {"writers"}, operation.path
+            else:
+                assert services, operation.path
 
     def test_a_commit_is_on_two_machines_before_it_is_acknowledged(self) -> None:
         [cluster] = of_kind("cell", "Cluster")
