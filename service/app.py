@@ -14,7 +14,7 @@ from service.gateway.serving import GatewaySettings
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT, WAITS
 from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
-from service.http.client_address import TRUSTED_PROXIES, Network
+from service.http.client_address import TRUSTED_PROXIES
 from service.http.middleware import edge
 from service.http.openapi.document import ApiDocument
 from service.http.openapi.routes import API_DOCUMENT
@@ -25,6 +25,7 @@ from service.http.request_spans import tracing_requests
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
 from service.http.throttle import Throttle
+from service.networks import Network
 from service.resources import Resources
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import fields
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from service.networks import networks_of
 from service.waits import Waits
 
 _WAITS = Waits()
@@ -20,21 +20,6 @@ def _brokers(text: str) -> str:
         if not _HOST_AND_PORT.fullmatch(broker.strip()):
             raise ValueError("not HOST:PORT, or several separated by commas")
     return text
-
-
-def networks_of(text: str | None) -> list[IPv4Network | IPv6Network]:
-    """Return the networks that are separated by commas; none without a text.
-
-    :raises ValueError: it has something else
-    """
-    if text is None:
-        return []
-    try:
-        return [ip_network(network.strip()) for network in text.split(",")]
-    except ValueError:
-        raise ValueError(
-            "not networks such as 10.0.0.0/8, separated by commas"
-        ) from None
 
 
 def _networks(text: str) -> str:

@@ -22,7 +22,6 @@ from service.app import create_app
 from service.bootstrap import TOKEN_FILE, create_first_admin
 from service.capabilities.catalog import CAPABILITIES
 from service.config import Config
-from service.config_groups import networks_of
 from service.connection_pool import CheckedPool
 from service.console.codes import LIFETIME_S
 from service.console.routes import SIGN_IN_CODES
@@ -38,6 +37,7 @@ from service.http.listener import DRAIN_TIMEOUT_S, listen
 from service.http.loop_delay import measuring_loop_delay
 from service.http.server import DRAINING
 from service.keys.root_key_source import outside_root_keys
+from service.networks import networks_of
 from service.open_resources import open_resources
 from service.resources import Resources
 

@@ -10,7 +10,7 @@ from service.console.codes import SignInCodes
 from service.console.files import file_response
 from service.errors import ForbiddenError, TooManyRequestsError, UnauthenticatedError
 from service.http.app_keys import EVENT_LOG
-from service.http.authentication import THROTTLE, principal_of
+from service.http.authentication import count_refused_token, principal_of
 from service.http.browser_session import (
     authorization_of,
     cookie_name,
@@ -18,7 +18,6 @@ from service.http.browser_session import (
     is_from_own_page,
     is_loopback,
 )
-from service.http.client_address import address_of
 from service.http.envelope import Answer, respond
 from service.http.operation import Routes
 from service.http.requests import RequestModel
@@ -140,7 +139,7 @@ async def post_console_session(request: web.Request, body: SignIn) -> web.Respon
     if body.code is not None:
         token = request.app[SIGN_IN_CODES].redeem(body.code)
         if token is None:
-            request.app[THROTTLE].count_refused_token(address_of(request))
+            count_refused_token(request, body.code)
             raise UnauthenticatedError(
                 "this link has been used, or has expired; paste a token instead"
             )

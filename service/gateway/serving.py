@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from aiohttp import web
 
-from service.config_groups import GatewayConfig, networks_of
+from service.config_groups import GatewayConfig
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.cancellations import Cancellations
@@ -29,9 +29,10 @@ from service.gateway.health.table import (
 )
 from service.gateway.observer import DefinitionObserver, observing
 from service.gateway.schemas.hidden import HiddenCharacters
-from service.gateway.upstream.addresses import AddressPolicy, Network
+from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
+from service.networks import Network, networks_of
 from service.notifications import (
     CANCELLED_CALLS_CHANNEL,
     CLIENTS_ANSWERS_CHANNEL,

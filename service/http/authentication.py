@@ -56,14 +56,14 @@ async def principal_of(request: web.Request, header: str | None) -> Principal:
         raise
 
 
-def count_refused_token(request: web.Request, header: str | None) -> None:
-    """Count a refused token against its address.
+def count_refused_token(request: web.Request, given: str | None) -> None:
+    """Count a refused token, or what stands for one, against its address.
 
-    A request without a token is no attempt to guess one.
+    A request without any is no attempt to guess one.
 
     :raises TooManyRequestsError: too many came from this address
     """
-    if header is not None:
+    if given is not None:
         request.app[THROTTLE].count_refused_token(address_of(request))
 
 

@@ -1,19 +1,12 @@
 """The address that a request comes from, also through proxies that are trusted."""
 
 from collections.abc import Sequence
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-)
+from ipaddress import IPv6Address
 from typing import Final
 
 from aiohttp import web
 
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
+from service.networks import Address, Network, parsed_address
 
 TRUSTED_PROXIES: web.AppKey[Sequence[Network]] = web.AppKey("trusted_proxies")
 FORWARDED_FOR: Final = "X-Forwarded-For"
@@ -56,10 +49,7 @@ def _parsed(text: str) -> Address | None:
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:
         text = text.partition(":")[0]
-    try:
-        address = ip_address(text.partition("%")[0])
-    except ValueError:
-        return None
+    address = parsed_address(text)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return address.ipv4_mapped
     return address

@@ -1,11 +1,12 @@
 """Rate limits against guessing tokens, and of operations that declare one."""
 
 from dataclasses import dataclass, field
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv6Address
 from uuid import UUID
 
 from service.http.operation import Operation
 from service.http.rate_limit import Buckets, RateLimit, too_many
+from service.networks import parsed_address
 
 REFUSED_TOKENS = RateLimit(burst=10, interval_s=10.0)
 IPV6_SUBNET_BITS = 64
@@ -53,10 +54,7 @@ class Throttle:
 
 def _source(address: str | None) -> object:
     """Return the address, or the /64 subnet of an IPv6 address."""
-    try:
-        parsed = ip_address((address or "").partition("%")[0])
-    except ValueError:
-        return None
+    parsed = parsed_address(address or "")
     if isinstance(parsed, IPv6Address):
         return int(parsed) >> (parsed.max_prefixlen - IPV6_SUBNET_BITS)
     return parsed

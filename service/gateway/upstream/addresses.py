@@ -2,20 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
 from service.gateway.upstream.errors import Cause
-
-Address = IPv4Address | IPv6Address
-Network = IPv4Network | IPv6Network
+from service.networks import Address, Network, parsed_address
 
 # Metadata services of clouds, which give credentials; also in allowed networks.
 METADATA: Final = frozenset(
@@ -62,11 +53,10 @@ class AddressPolicy:
 
         :raises AddressRefusedError: it isn't allowed, or no address at all
         """
-        try:
-            address = ip_address(host.partition("%")[0])
-        except ValueError:
+        address = parsed_address(host)
+        if address is None:
             # Such as 2130706433, which the system would connect to 127.0.0.1.
-            raise AddressRefusedError("not an address", Cause.INVALID_URL) from None
+            raise AddressRefusedError("not an address", Cause.INVALID_URL)
         if address == _LOOPBACK and port is not None and port == self.demo_port:
             return
         embedded = _embedded(address)

@@ -22,7 +22,6 @@ from service.gateway.protocol.revisions import (
     ACCEPT,
 )
 from service.gateway.serving import GatewaySettings, open_gateway
-from service.gateway.upstream.addresses import Network
 from service.http.app_keys import WAITS
 from service.http.client_address import TRUSTED_PROXIES
 from service.http.middleware import edge
@@ -30,6 +29,7 @@ from service.http.operation import add_operations
 from service.http.read_server import READS_ONLY
 from service.http.server import DRAINING, Draining
 from service.keys.cipher import length_prefixed
+from service.networks import Network
 from service.tracing.tracing import Tracing
 from service.waits import Waits
 from tests.integration.gateway.fake_gate import TOKEN, FakeGate

@@ -6,7 +6,7 @@ import pytest
 from pytest_aiohttp.plugin import AiohttpClient
 
 from service.app import create_app
-from service.config_groups import networks_of
+from service.networks import networks_of
 from service.resources import Resources
 from service.users.tokens import new_token
 from tests.support.callers import Callers

@@ -20,7 +20,7 @@ def demo(demo_folder: Path) -> Iterator[DemoData]:
         yield data
 
 
-@pytest.fixture(scope="package", params=list(PROXIES))
+@pytest.fixture(scope="package", params=PROXIES)
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -1,8 +1,6 @@
 """Real proxies, set up by the blocks of docs/operations/proxies.md."""
 
-import itertools
 import os
-import re
 import shutil
 import socket
 import ssl
@@ -57,17 +55,10 @@ class Setup:
     services: Sequence[str]
     files: Certificate
 
-    def block(
-        self, language: str, service: str, changes: Mapping[str, str], joint: str = ""
-    ) -> str:
-        """Return a block of the page for this machine; every change is in it.
-
-        ``service`` is what the block has for each process of the service, with
-        ``joint`` between them.
-        """
+    def block(self, language: str, changes: Mapping[str, str]) -> str:
+        """Return a block of the page for this machine; every change is in it."""
         text: str = dict(FENCE.findall(PAGE.read_text("utf-8")))[language]
-        ours = joint.join(service.replace(SERVICE, each) for each in self.services)
-        for old, new in {service: ours, **changes}.items():
+        for old, new in changes.items():
             assert old in text, old
             text = text.replace(old, new)
         return text
@@ -89,11 +80,12 @@ def nginx_1_0(setup: Setup) -> Sequence[str | Path]:
 
 
 def _nginx(setup: Setup, changes: Mapping[str, str]) -> Sequence[str | Path]:
+    servers = (f"server {each};" for each in setup.services)
     block = setup.block(
         "nginx",
-        f"    server {SERVICE};\n",
         {
             **changes,
+            f"server {SERVICE};": " ".join(servers),
             "listen 443 ssl": f"listen 127.0.0.1:{setup.port} ssl",
             "/etc/ssl/runtime.example.com.pem": str(setup.files.certificate),
             "/etc/ssl/private/runtime.example.com.key": str(setup.files.key),
@@ -114,17 +106,16 @@ def _nginx(setup: Setup, changes: Mapping[str, str]) -> Sequence[str | Path]:
 
 
 def haproxy(setup: Setup) -> Sequence[str | Path]:
-    # Names of servers in haproxy have to differ.
-    names = itertools.count()
+    # The names have to differ.
+    servers = (f"server {each} {each} check" for each in setup.services)
     block = setup.block(
         "haproxy",
-        f"    server one {SERVICE} check\n",
         {
+            f"server one {SERVICE} check": "\n    ".join(servers),
             "bind :443": f"bind 127.0.0.1:{setup.port}",
             "/etc/haproxy/runtime.example.com.pem": str(setup.files.both),
         },
     )
-    block = re.sub("server one", lambda _: f"server s{next(names)}", block)
     return ["haproxy", "-db", "-f", setup.write(block)]
 
 
@@ -133,9 +124,10 @@ def caddy(setup: Setup) -> Sequence[str | Path]:
     tls = f"tls {setup.files.certificate} {setup.files.key}"
     block = setup.block(
         "caddyfile",
-        SERVICE,
-        {"runtime.example.com {": f"{sites} {{\n    {tls}"},
-        joint=" ",
+        {
+            SERVICE: " ".join(setup.services),
+            "runtime.example.com {": f"{sites} {{\n    {tls}",
+        },
     )
     path = setup.write(
         "{\n    admin off\n    auto_https disable_redirects\n"
@@ -144,14 +136,15 @@ def caddy(setup: Setup) -> Sequence[str | Path]:
     return ["caddy", "run", "--adapter", "caddyfile", "--config", path]
 
 
-PROXIES: Final[Mapping[str, Callable[[Setup], Sequence[str | Path]]]] = {
+# As documented, and another one that exports are cut behind.
+PROXIES: Final = ("nginx", "haproxy", "caddy")
+NGINX_1_0: Final = "nginx by HTTP/1.0"
+_SET_UP: Final[Mapping[str, Callable[[Setup], Sequence[str | Path]]]] = {
     "nginx": nginx,
     "haproxy": haproxy,
     "caddy": caddy,
+    NGINX_1_0: nginx_1_0,
 }
-
-
-NGINX_1_0: Final = "nginx by HTTP/1.0"
 
 
 @contextmanager
@@ -164,8 +157,7 @@ def running_proxy(name: str, folder: Path, *service_urls: str) -> Iterator[Proxy
     [port] = free_ports(1)
     files = make_certificate(folder, HOST)
     services = [urlsplit(url).netloc for url in service_urls]
-    set_up = nginx_1_0 if name == NGINX_1_0 else PROXIES[name]
-    command = set_up(Setup(folder, port, services, files))
+    command = _SET_UP[name](Setup(folder, port, services, files))
     if shutil.which(command[0]) is None:
         missing = f"there is no {command[0]} (apt-get install)"
         if os.environ.get("CI"):

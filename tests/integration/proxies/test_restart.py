@@ -24,6 +24,7 @@ from tests.support.waiting import until
 
 pytestmark = pytest.mark.thorough
 
+# At least; they go on until the service is back.
 COMMANDS = 800
 CALLERS = 8
 BEFORE = 200
@@ -50,9 +51,10 @@ async def test_no_command_is_lost_or_done_twice(
     token = server.admin_token
     numbers = itertools.count()
     done: list[str] = []
+    restarted = asyncio.Event()
 
     async def call(runtime: AsyncAgentRuntime) -> None:
-        while (number := next(numbers)) < COMMANDS:
+        while (number := next(numbers)) < COMMANDS or not restarted.is_set():
             key = str(uuid4())
             while True:
                 try:
@@ -72,12 +74,11 @@ async def test_no_command_is_lost_or_done_twice(
             await until(lambda: len(done) >= BEFORE)
             server.send(signal.SIGTERM)
             await asyncio.to_thread(server.wait)
-            assert len(done) < COMMANDS
             server.start()
             await asyncio.to_thread(server.wait_until_ready)
+            restarted.set()
             await asyncio.gather(*calling)
             listed = [agent.name async for agent in runtime.agents.list()]
 
-    assert (
-        sorted(listed) == sorted(done) == sorted(f"agent {n}" for n in range(COMMANDS))
-    )
+    assert len(done) >= COMMANDS
+    assert sorted(listed) == sorted(done) == sorted({*done})

@@ -4,8 +4,8 @@ from ipaddress import ip_network
 
 import pytest
 
-from service.config_groups import networks_of
 from service.http.client_address import client_address
+from service.networks import networks_of
 
 TRUSTED = networks_of("10.0.0.0/8, ::1")
 PROXY = "10.0.0.1"
