@@ -1,17 +1,21 @@
 """Aggregates as of an earlier position of the log: the parameter ``at``."""
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
-from projections.engine.authored_events import AuthoredEvent, events_of
+from aiohttp import web
+
+from projections.engine.snapshot import Snapshot, reading, wait_for_followers
 from service.aggregate import LoggedAggregate
 from service.database import Db
 from service.errors import MalformedRequestError, Problem
 from service.event_log import aggregate_reader, reader
 from service.event_log.mapper import EventMapper
+from service.http.app_keys import EVENT_LOG
 
 A = TypeVar("A", bound=LoggedAggregate)
 
@@ -45,10 +49,6 @@ class AsOf:
         )
         return aggregate if isinstance(aggregate, kind) else None
 
-    def events(self, aggregate_id: UUID) -> AsyncIterator[AuthoredEvent]:
-        """Yield an aggregate's events up to the position, with their authors."""
-        return events_of(self._db, self._mapper, aggregate_id, upto=self.position)
-
 
 async def as_of(db: Db, mapper: EventMapper, at: int | datetime | None) -> AsOf:
     """Find the position that ``at`` names; None is the end of the log.
@@ -69,3 +69,27 @@ async def as_of(db: Db, mapper: EventMapper, at: int | datetime | None) -> AsOf:
             problems=[Problem("at", "beyond the end of the log")],
         )
     return AsOf(at, db, mapper)
+
+
+@asynccontextmanager
+async def reading_as_of(
+    request: web.Request, at: int | datetime | None, *followers: str
+) -> AsyncIterator[tuple[Snapshot, AsOf]]:
+    """Open a snapshot that reflects a position or time, and the log as of it.
+
+    None is what the snapshot reflects.
+
+    :raises MalformedRequestError: the log has not reached that position
+    :raises UnavailableError: the followers don't reach it in time
+    """
+    mapper = request.config_dict[EVENT_LOG].mapper
+    async with AsyncExitStack() as stack:
+        snapshot = await stack.enter_async_context(reading(request, *followers))
+        reflected = snapshot.position
+        then = await as_of(snapshot.db, mapper, reflected if at is None else at)
+        if then.position > reflected:
+            await stack.aclose()
+            await wait_for_followers(request, followers, then.position)
+            snapshot = await stack.enter_async_context(reading(request, *followers))
+            then = await as_of(snapshot.db, mapper, then.position)
+        yield snapshot, then

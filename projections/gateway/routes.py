@@ -9,8 +9,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from projections.engine.paging import page_of
-from projections.engine.snapshot import reading
-from projections.engine.time_travel import as_of
+from projections.engine.snapshot import lender, reading
+from projections.engine.time_travel import reading_as_of
 from projections.gateway.queries import (
     ListedApproval,
     Outcome,
@@ -20,9 +20,13 @@ from projections.gateway.queries import (
     calls_seen,
 )
 from projections.tool_rules.access import sees_connector
-from projections.tool_rules.explanation import Explanation, explain
+from projections.tool_rules.explanation import (
+    EXPLAINED_BY,
+    Explanation,
+    explain,
+    facts_of,
+)
 from service.errors import NotFoundError
-from service.http.app_keys import EVENT_LOG
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -126,11 +130,13 @@ async def get_call(request: web.Request, call_id: UUID) -> Answer[ExplainedToolC
         )
         if call is None:
             raise NotFoundError("no such call")
-        explanation = None
-        if call["connector_id"] is not None and call["tool"] is not None:
-            mapper = request.app[EVENT_LOG].mapper
-            explanation = await explain(
-                await as_of(snapshot.db, mapper, call["position"] - 1),
+    explanation = None
+    if call["connector_id"] is not None and call["tool"] is not None:
+        at = call["position"] - 1
+        async with reading_as_of(request, at, *EXPLAINED_BY) as (snapshot, then):
+            facts = await facts_of(
+                then,
+                snapshot.db,
                 agent_id=call["agent_id"],
                 connector_id=call["connector_id"],
                 tool=call["tool"],
@@ -138,6 +144,7 @@ async def get_call(request: web.Request, call_id: UUID) -> Answer[ExplainedToolC
                     principal, call["connector_id"], db=snapshot.db
                 ),
             )
+        explanation = await explain(facts, lender(request, at))
     return Answer(
         message="tool call",
         data={**_without_place(call), "explanation": explanation},  # type: ignore[typeddict-item]

@@ -1,33 +1,28 @@
 """Explain why an agent may or may not call a tool."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Final, Literal
 from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from projections.engine.authored_events import (
-    AuthoredEvent,
-    Origin,
-    in_chunks,
-    merged,
-)
+from projections.engine.origins import Origin, origins_at
 from projections.engine.time_travel import AsOf
-from projections.tool_rules.origins import HoldingThen, RulesThen
+from projections.tool_rules import history
+from projections.tool_rules.look_back import Past, last_change
+from projections.tool_rules.spans import Found, RuleSpan
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
+from service.database import Db
 from service.gateway.decision import PinReason, decide_pinned
 from service.gateway.definitions.aggregate import Standing, ToolDefinitions
 from service.gateway.tool_aliases import tools_by_alias
 from service.pacing import in_thread
 from service.tool_rules.aggregate import ToolRules
-from service.tool_rules.decision import (
-    WITHOUT_A_MATCH,
-    Stance,
-    decide,
-    matching_rules,
-)
+from service.tool_rules.decision import Stance, decide, matching_rules
+from service.tool_rules.glob import search_key
 
 Reason = Literal[
     "rule",
@@ -39,6 +34,9 @@ Reason = Literal[
     "definition_changed",
     "no_such_tool",
 ]
+# The followers that a snapshot to read facts from has to reflect.
+EXPLAINED_BY: Final = ("tool_rules", "connectors", "agents")
+Lend = Callable[[], AbstractAsyncContextManager[Db]]
 
 
 class ExplainedRule(TypedDict):
@@ -61,7 +59,10 @@ class Explanation(TypedDict):
     log position of this answer. A retired connector doesn't exist, and a retired agent
     holds none. ``stance_since`` is
     the event that last changed the decision for this tool, ``granted_since`` the event
-    that last granted or revoked the connector; null if there was none. ``definition``
+    that last granted or revoked the connector; null if there was none.
+    ``looked_back_to`` is 0, or for a history of thousands of changes that concern the
+    tool the position from which on these were looked at: a null then says that the
+    decision has been the same since there. ``definition``
     compares the tool's definition with the accepted one, null if the connector lists no
     such tool, and if the agent doesn't hold the connector and the caller can't see it;
     before its tools were first observed, the rules alone decide. ``explained_tool`` is
@@ -75,6 +76,7 @@ class Explanation(TypedDict):
     explained_tool: str
     stance: Stance
     stance_since: Origin | None
+    looked_back_to: int
     reason: Reason
     connector_exists: bool
     granted: bool
@@ -85,68 +87,150 @@ class Explanation(TypedDict):
     position: int
 
 
-async def explain(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a decision depended on at a position, and how it came about."""
+
+    agent_id: UUID
+    connector_id: UUID
+    asked: str
+    position: int
+    is_retired: bool
+    connector_exists: bool
+    is_granted: bool
+    sees_definition: bool
+    is_observed: bool
+    standing: Standing | None
+    version: int
+    # Of the connector, by pattern, and the position since which each stands.
+    stances: Mapping[str, str]
+    stated: Mapping[str, int]
+    past: Past
+
+
+async def facts_of(
     then: AsOf,
+    db: Db,
     *,
     agent_id: UUID,
     connector_id: UUID,
     tool: str,
     sees_connector: bool,
-) -> Explanation:
-    """Decide about a tool as of a position, and say why.
+) -> Facts:
+    """Read what a decision depended on.
 
-    ``sees_connector``: the connector exists for the caller, so its definitions do.
-    Takes time in proportion to the events of the agent's rules and the connector.
+    ``db`` has to reflect the position of ``then``. ``sees_connector``: the connector
+    exists for the caller, so its definitions do.
     """
     agent = await then.find(Agent, agent_id)
-    retired = agent is not None and agent.is_retired
     connector = await then.find(Connector, connector_id)
-    held = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
-    granted = (
-        connector is not None and connector.is_granted_to(agent_id) and not retired
+    rules = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
+    is_retired = agent is not None and agent.is_retired
+    is_granted = (
+        connector is not None and connector.is_granted_to(agent_id) and not is_retired
     )
-    definitions = await then.find(ToolDefinitions, ToolDefinitions.id_for(connector_id))
-    asked = tool
-    if granted or sees_connector:
-        tool = _behind_alias(tool, connector, definitions)
-    came_about = await _decision_history(then, agent_id, connector_id, tool)
-    stances = held.rules.get(str(connector_id), {}) if held else {}
-    matching = await in_thread(matching_rules, stances, tool)
-    exists = connector is not None and not connector.is_retired
-    standing = definitions.standing(tool) if definitions else None
-    of_rules = decide(matching, granted=granted)
-    stance, pin = decide_pinned(
-        of_rules, matching, tool, standing, is_observed=definitions is not None
+    at = then.position
+    asked, found = (
+        tool,
+        await history.definitions(db, connector_id=connector_id, tool=tool, at=at),
     )
-    origins = came_about.rules.rules.get(str(connector_id), {})
-    return {
-        "agent_id": agent_id,
-        "connector_id": connector_id,
-        "tool": asked,
-        "explained_tool": tool,
-        "stance": stance,
-        "stance_since": came_about.stance_since,
-        "reason": (
-            "agent_retired"
-            if retired
-            else _reason(exists=exists, granted=granted, pin=pin, matching=matching)
+    standing = found.spans[0].standing if found.spans else None
+    if not (found.spans and found.spans[0].is_known):
+        tools = await then.find(ToolDefinitions, ToolDefinitions.id_for(connector_id))
+        if is_granted or sees_connector:
+            tool = _behind_alias(tool, connector, tools)
+        standing = tools.standing(tool) if tools else None
+        found = await history.definitions(
+            db, connector_id=connector_id, tool=tool, at=at
+        )
+    ids = {"agent_id": agent_id, "connector_id": connector_id}
+    observed = await history.first_observed(db, [connector_id], at=at)
+    stances = rules.rules.get(str(connector_id), {}) if rules else {}
+    stated = await history.rules_stated(db, **ids, patterns=stances, at=at)
+    ended = await history.ended_rules(db, **ids, tool=tool, at=at)
+    lasting = [
+        RuleSpan(
+            agent_id=agent_id,
+            connector_id=connector_id,
+            pattern=pattern,
+            stance=stance,
+            search_key=search_key(pattern),
+            since=stated[pattern],
+        )
+        for pattern, stance in stances.items()
+    ]
+    retired = await history.retirements(db, [agent_id], at=at) if is_retired else {}
+    return Facts(
+        **ids,
+        asked=asked,
+        position=at,
+        is_retired=is_retired,
+        connector_exists=connector is not None and not connector.is_retired,
+        is_granted=is_granted,
+        sees_definition=is_granted or sees_connector,
+        is_observed=connector_id in observed,
+        standing=standing,
+        version=rules.version if rules else 0,
+        stances=stances,
+        stated=stated,
+        past=Past(
+            tool=tool,
+            rules=Found([*lasting, *ended.spans], ended.complete_from),
+            holdings=await history.holdings(db, **ids, at=at),
+            definitions=found,
+            observed_at=observed.get(connector_id),
+            retired_at=retired.get(agent_id),
         ),
-        "connector_exists": exists,
-        "granted": granted,
-        "granted_since": came_about.holding.origin,
-        "definition": standing if granted or sees_connector else None,
+    )
+
+
+async def explain(facts: Facts, lend: Lend) -> Explanation:
+    """Decide, and say why.
+
+    Borrows a connection for a moment, behind all that takes long to compute.
+    """
+    past = facts.past
+    matching = await in_thread(matching_rules, facts.stances, past.tool)
+    change = await in_thread(last_change, past)
+    granted_at = max((each.changed_at for each in past.held), default=None)
+    positions = [*facts.stated.values(), change.changed_at, granted_at]
+    async with lend() as db:
+        origins = await origins_at(db, positions)
+    of_rules = decide(matching, granted=facts.is_granted)
+    stance, pin = decide_pinned(
+        of_rules,
+        matching,
+        past.tool,
+        facts.standing,
+        is_observed=facts.is_observed,
+    )
+    return {
+        "agent_id": facts.agent_id,
+        "connector_id": facts.connector_id,
+        "tool": facts.asked,
+        "explained_tool": past.tool,
+        "stance": stance,
+        "stance_since": origins.get(change.changed_at or 0),
+        "looked_back_to": change.looked_back_to,
+        "reason": _reason(facts, pin=pin, matching=matching),
+        "connector_exists": facts.connector_exists,
+        "granted": facts.is_granted,
+        "granted_since": origins.get(granted_at or 0),
+        "definition": facts.standing if facts.sees_definition else None,
         "rules": [
             {
                 "tool_pattern": pattern,
                 "stance": Stance(each),
                 "matched": pattern in matching,
-                "decisive": granted and pattern in matching and each == of_rules,
-                "since": origins[pattern][1],
+                "decisive": facts.is_granted
+                and pattern in matching
+                and each == of_rules,
+                "since": origins[facts.stated[pattern]],
             }
-            for pattern, each in sorted(stances.items())
+            for pattern, each in sorted(facts.stances.items())
         ],
-        "version": held.version if held else 0,
-        "position": then.position,
+        "version": facts.version,
+        "position": facts.position,
     }
 
 
@@ -160,86 +244,14 @@ def _behind_alias(
     return aliases.get(name, name)
 
 
-@dataclass(slots=True, kw_only=True)
-class _DecisionHistory:
-    """How the decision about a tool came about, from one event to the next."""
-
-    agent_id: UUID
-    connector: str
-    tool: str
-    rules: RulesThen = field(default_factory=RulesThen)
-    holding: HoldingThen = field(default_factory=HoldingThen)
-    definitions: ToolDefinitions | None = None
-    stance: Stance = WITHOUT_A_MATCH
-    stance_since: Origin | None = None
-
-    def fold(self, events: Iterable[AuthoredEvent]) -> None:
-        """Apply events; many complicated rules take long for the event loop."""
-        for authored in events:
-            self._apply(authored)
-            if isinstance(authored.event, ToolDefinitions.Created):
-                # The next event, of the same command, says which tools there are.
-                continue
-            now = self._decide()
-            if now != self.stance:
-                self.stance, self.stance_since = now, authored.origin
-
-    def _apply(self, authored: AuthoredEvent) -> None:
-        self.holding.apply(authored, self.agent_id)
-        match authored.event:
-            case ToolRules.Replaced(rules=rules):
-                # Those of other connectors are many, and have no part in it.
-                if self.connector in rules:
-                    stances = rules[self.connector]
-                    self.rules.replace(self.connector, stances, authored.origin)
-            case ToolRules.Cleared():
-                self.rules.apply(authored)
-            case (
-                ToolDefinitions.Created()
-                | ToolDefinitions.Observed()
-                | ToolDefinitions.Accepted() as event
-            ):
-                self.definitions = event.mutate(self.definitions)
-
-    def _decide(self) -> Stance:
-        matching = matching_rules(self.rules.stances(self.connector), self.tool)
-        stance, _ = decide_pinned(
-            decide(matching, granted=self.holding.granted),
-            matching,
-            self.tool,
-            self.definitions.standing(self.tool) if self.definitions else None,
-            is_observed=self.definitions is not None,
-        )
-        return stance
-
-
-async def _decision_history(
-    then: AsOf, agent_id: UUID, connector_id: UUID, tool: str
-) -> _DecisionHistory:
-    """Replay everything that had a part in a decision, in its order."""
-    found = _DecisionHistory(agent_id=agent_id, connector=str(connector_id), tool=tool)
-    events = merged(
-        then.events(ToolRules.create_id(str(agent_id))),
-        then.events(connector_id),
-        then.events(agent_id),
-        then.events(ToolDefinitions.id_for(connector_id)),
-    )
-    # Not all at once: an agent's rules alone can take hundreds of megabytes.
-    async for chunk in in_chunks(events):
-        await in_thread(found.fold, chunk)
-    return found
-
-
 def _reason(
-    *,
-    exists: bool,
-    granted: bool,
-    pin: PinReason | None,
-    matching: Mapping[str, Stance],
+    facts: Facts, *, pin: PinReason | None, matching: Mapping[str, Stance]
 ) -> Reason:
-    if not exists:
+    if facts.is_retired:
+        return "agent_retired"
+    if not facts.connector_exists:
         return "no_connector"
-    if not granted:
+    if not facts.is_granted:
         return "connector_not_granted"
     if pin is not None:
         return pin.value

@@ -21,9 +21,9 @@ HELD = """
      WHERE agent_id = %s AND state = 'granted' AND connector_id = ANY (%s)
 """
 OF_CONNECTOR = """
-    SELECT agent_id, pattern AS tool_pattern, stance, position
+    SELECT agent_id, pattern AS tool_pattern, stance, since AS position
       FROM read.tool_rule
-     WHERE connector_id = %(connector_id)s
+     WHERE connector_id = %(connector_id)s AND until IS NULL
        AND (%(agent_id)s::uuid IS NULL
             OR (agent_id, pattern) > (%(agent_id)s::uuid, %(pattern)s::text))
      ORDER BY agent_id, pattern
@@ -33,12 +33,7 @@ OWNS = "SELECT owner_id = %s FROM read.connector WHERE id = %s AND NOT is_retire
 
 
 class RuleOnConnector(TypedDict):
-    """One agent's rule.
-
-    ``position`` is that of the event that last replaced the agent's rules for this
-    connector; it may have left this rule as it was. An explained decision has the event
-    that added it.
-    """
+    """One agent's rule; ``position`` is that of the event that added it."""
 
     agent_id: UUID
     tool_pattern: str

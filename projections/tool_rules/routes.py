@@ -8,10 +8,15 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from projections.engine.paging import page_of
-from projections.engine.snapshot import reading
-from projections.engine.time_travel import as_of
+from projections.engine.snapshot import lender, reading
+from projections.engine.time_travel import as_of, reading_as_of
 from projections.tool_rules.access import scope_of, sees_connector
-from projections.tool_rules.explanation import Explanation, explain
+from projections.tool_rules.explanation import (
+    EXPLAINED_BY,
+    Explanation,
+    explain,
+    facts_of,
+)
 from projections.tool_rules.queries import (
     RuleOnConnector,
     connectors_held,
@@ -141,16 +146,16 @@ async def get_tool_explanation(
     `definition` is null for a connector that the agent doesn't hold and the caller
     can't see.
     """
-    mapper = request.app[EVENT_LOG].mapper
     principal = request[PRINCIPAL]
-    async with reading(request, "connectors", "agents") as snapshot:
+    mapper = request.app[EVENT_LOG].mapper
+    async with reading_as_of(request, query.at, *EXPLAINED_BY) as (snapshot, then):
         now = await as_of(snapshot.db, mapper, None)
-        then = now if query.at is None else await as_of(snapshot.db, mapper, query.at)
         scope = await scope_of(principal, agent_id, now=now, db=snapshot.db)
         if not scope.includes(query.connector_id):
             raise NotFoundError("no such connector")
-        explanation = await explain(
+        facts = await facts_of(
             then,
+            snapshot.db,
             agent_id=agent_id,
             connector_id=query.connector_id,
             tool=query.tool,
@@ -158,6 +163,7 @@ async def get_tool_explanation(
                 principal, query.connector_id, db=snapshot.db
             ),
         )
+    explanation = await explain(facts, lender(request, then.position))
     return Answer(
         message="decision explained", data=explanation, headers=snapshot.headers
     )

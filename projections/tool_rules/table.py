@@ -1,49 +1,178 @@
-"""Writes to the tool rules' read table."""
+"""Reads and writes of the projector's tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
+from psycopg.rows import class_row
+
 from projections.engine.arrays import columns
+from projections.tool_rules.spans import DefinitionSpan, HoldingSpan, RuleSpan
 from service.database import Db
+from service.pacing import Pace
+
+Pair = tuple[UUID, UUID]
+
+# So many take some ten milliseconds.
+ROWS_AT_ONCE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRuleRow:
+class RulesChange:
     agent_id: UUID
     connector_id: UUID
-    pattern: str
-    stance: str
     position: int
 
 
-DELETE_OF_AGENTS = "DELETE FROM tool_rule WHERE agent_id = ANY (%s)"
-DELETE_OF_PAIRS = """
-    DELETE FROM tool_rule r
-     USING unnest(%b::uuid[], %b::uuid[]) AS gone (agent_id, connector_id)
-     WHERE r.agent_id = gone.agent_id AND r.connector_id = gone.connector_id
+LASTING_RULES = """
+    SELECT agent_id, connector_id, pattern, stance, search_key, since, until
+      FROM (SELECT agent_id, connector_id
+              FROM tool_rules_change
+             WHERE agent_id = ANY (%(cleared)b::uuid[])
+             UNION
+            SELECT *
+              FROM unnest(%(agent_id)b::uuid[], %(connector_id)b::uuid[])
+           ) AS changed (agent_id, connector_id)
+      JOIN tool_rule USING (agent_id, connector_id)
+     WHERE until IS NULL
 """
-INSERT = """
-    INSERT INTO tool_rule (agent_id, connector_id, pattern, stance, position)
+INSERT_RULES = """
+    INSERT INTO tool_rule (
+           agent_id, connector_id, pattern, stance, search_key, since, until)
     SELECT *
       FROM unnest(
            %(agent_id)b::uuid[], %(connector_id)b::uuid[], %(pattern)b::text[],
-           %(stance)b::text[], %(position)b::bigint[])
+           %(stance)b::text[], %(search_key)b::bigint[], %(since)b::bigint[],
+           %(until)b::bigint[])
+"""
+END_RULES = """
+    UPDATE tool_rule r
+       SET until = ended.until
+      FROM unnest(
+           %(agent_id)b::uuid[], %(connector_id)b::uuid[], %(search_key)b::bigint[],
+           %(pattern)b::text[], %(since)b::bigint[], %(until)b::bigint[])
+           AS ended (agent_id, connector_id, search_key, pattern, since, until)
+     WHERE (r.agent_id, r.connector_id, r.search_key, r.pattern, r.since)
+         = (ended.agent_id, ended.connector_id, ended.search_key,
+            ended.pattern COLLATE "C", ended.since)
+"""
+INSERT_CHANGES = """
+    INSERT INTO tool_rules_change (agent_id, connector_id, position)
+    SELECT *
+      FROM unnest(
+           %(agent_id)b::uuid[], %(connector_id)b::uuid[], %(position)b::bigint[])
+"""
+LASTING_HOLDINGS = """
+    SELECT connector_id, agent_id, since, until
+      FROM holding
+     WHERE until IS NULL
+       AND (connector_id = ANY (%(retired)b::uuid[])
+            OR (connector_id, agent_id) IN (
+               SELECT *
+                 FROM unnest(%(connector_id)b::uuid[], %(agent_id)b::uuid[])))
+"""
+INSERT_HOLDINGS = """
+    INSERT INTO holding (connector_id, agent_id, since, until)
+    SELECT *
+      FROM unnest(
+           %(connector_id)b::uuid[], %(agent_id)b::uuid[], %(since)b::bigint[],
+           %(until)b::bigint[])
+"""
+END_HOLDINGS = """
+    UPDATE holding h
+       SET until = ended.until
+      FROM unnest(
+           %(connector_id)b::uuid[], %(agent_id)b::uuid[], %(since)b::bigint[],
+           %(until)b::bigint[]) AS ended (connector_id, agent_id, since, until)
+     WHERE (h.connector_id, h.agent_id, h.since)
+         = (ended.connector_id, ended.agent_id, ended.since)
+"""
+LASTING_DEFINITIONS = """
+    SELECT connector_id, tool, observed, accepted, first_seen, is_unacceptable, since,
+           until
+      FROM unnest(%(connector_id)b::uuid[], %(tool)b::text[])
+           AS named (connector_id, tool)
+      JOIN tool_definition USING (connector_id, tool)
+     WHERE until IS NULL
+"""
+FIRST_SEEN = """
+    SELECT connector_id, count(*)
+      FROM tool_definition
+     WHERE connector_id = ANY (%s) AND until IS NULL AND first_seen IS NOT NULL
+     GROUP BY connector_id
+"""
+INSERT_DEFINITIONS = """
+    INSERT INTO tool_definition (
+           connector_id, tool, observed, accepted, first_seen, is_unacceptable, since,
+           until)
+    SELECT *
+      FROM unnest(
+           %(connector_id)b::uuid[], %(tool)b::text[], %(observed)b::text[],
+           %(accepted)b::text[], %(first_seen)b::text[],
+           %(is_unacceptable)b::boolean[], %(since)b::bigint[], %(until)b::bigint[])
+"""
+END_DEFINITIONS = """
+    UPDATE tool_definition d
+       SET until = ended.until
+      FROM unnest(
+           %(connector_id)b::uuid[], %(tool)b::text[], %(since)b::bigint[],
+           %(until)b::bigint[]) AS ended (connector_id, tool, since, until)
+     WHERE (d.connector_id, d.tool, d.since)
+         = (ended.connector_id, ended.tool COLLATE "C", ended.since)
 """
 
 
-async def delete_rules_of_agents(db: Db, agent_ids: Iterable[UUID]) -> None:
-    await db.execute(DELETE_OF_AGENTS, [list(agent_ids)])
+async def lasting_rules(
+    db: Db, pairs: Collection[Pair], cleared: Collection[UUID]
+) -> list[RuleSpan]:
+    """Return the rules of (agent, connector) pairs, and all those of some agents."""
+    async with db.cursor(row_factory=class_row(RuleSpan)) as cursor:
+        asked = {
+            "cleared": [*cleared],
+            "agent_id": [agent_id for agent_id, _ in pairs],
+            "connector_id": [connector_id for _, connector_id in pairs],
+        }
+        await cursor.execute(LASTING_RULES, asked, binary=True)
+        return await cursor.fetchall()
 
 
-async def replace_rules(
-    db: Db,
-    pairs: Sequence[tuple[UUID, UUID]],
-    rows: Sequence[ToolRuleRow],
-) -> None:
-    """Replace the rows of each (agent, connector) by its own of the given rows."""
-    await db.execute(
-        DELETE_OF_PAIRS, [[pair[0] for pair in pairs], [pair[1] for pair in pairs]]
-    )
-    if rows:
-        await db.execute(INSERT, columns(rows))
+async def lasting_holdings(
+    db: Db, pairs: Collection[Pair], retired: Collection[UUID]
+) -> list[HoldingSpan]:
+    """Return those of (connector, agent) pairs, and all those of some connectors."""
+    async with db.cursor(row_factory=class_row(HoldingSpan)) as cursor:
+        asked = {
+            "retired": [*retired],
+            "connector_id": [connector_id for connector_id, _ in pairs],
+            "agent_id": [agent_id for _, agent_id in pairs],
+        }
+        await cursor.execute(LASTING_HOLDINGS, asked, binary=True)
+        return await cursor.fetchall()
+
+
+async def lasting_definitions(
+    db: Db, named: Collection[tuple[UUID, str]]
+) -> list[DefinitionSpan]:
+    """Return the definitions of (connector, tool) pairs."""
+    async with db.cursor(row_factory=class_row(DefinitionSpan)) as cursor:
+        asked = {
+            "connector_id": [connector_id for connector_id, _ in named],
+            "tool": [tool for _, tool in named],
+        }
+        await cursor.execute(LASTING_DEFINITIONS, asked, binary=True)
+        return await cursor.fetchall()
+
+
+async def first_seen_of(db: Db, connector_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return how many tools that were never accepted each connector has shown."""
+    cursor = await db.execute(FIRST_SEEN, [[*connector_ids]])
+    return dict(await cursor.fetchall())
+
+
+async def write(db: Db, statement: str, rows: Sequence[object]) -> None:
+    """Insert rows, or end spans, some thousands at a time."""
+    pace = Pace()
+    for first in range(0, len(rows), ROWS_AT_ONCE):
+        await pace.pause()
+        await db.execute(statement, columns(rows[first : first + ROWS_AT_ONCE]))

@@ -1,15 +1,24 @@
 """Compare an agent's decisions at two positions or times."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from projections.engine.authored_events import Origin
-from projections.tool_rules.definitions_then import NOT_OBSERVED, DefinitionsThen
-from projections.tool_rules.origins import HoldingThen, RulesThen
-from service.tool_rules.comparison import ConnectorRules, Work, changed_decisions
+from projections.engine.origins import Origin
+from service.gateway.decision import decide_pinned
+from service.gateway.definitions.aggregate import Standing, ToolDefinitions
+from service.tool_rules.aggregate import Rules
+from service.tool_rules.comparison import (
+    ChangedDecision,
+    ConnectorRules,
+    Work,
+    changed_decisions,
+)
 from service.tool_rules.decision import Stance
 from service.tool_rules.resource import RuleChanges
 
@@ -48,55 +57,60 @@ class DecisionsDifference(RuleChanges):
 
 @dataclass(frozen=True, slots=True)
 class FactsThen:
-    """The facts that decide about one agent's tools at one position, by connector."""
+    """The facts that decide about one agent's tools at one position, by connector.
 
-    rules: RulesThen
-    held: Mapping[str, HoldingThen]
-    definitions: Mapping[str, DefinitionsThen] = field(default_factory=dict)
+    ``definitions`` has no connector whose tools weren't observed yet.
+    """
+
+    rules: Rules
+    held: AbstractSet[str]
+    definitions: Mapping[str, ToolDefinitions] = field(default_factory=dict)
 
     def deciding(self, connector: str) -> ConnectorRules:
         """Return the rules that count: none of a connector that isn't granted."""
-        patterns = self.rules.stances(connector) if self.granted(connector) else {}
-        return ConnectorRules(patterns, self.pinned(connector).decide)
+        patterns = self.rules.get(connector, {}) if connector in self.held else {}
+        return ConnectorRules(patterns, partial(self._pinned, connector))
 
-    @property
-    def patterns(self) -> dict[str, dict[str, str]]:
-        """The rules by connector, also of those that aren't granted."""
-        return {each: self.rules.stances(each) for each in self.rules.rules}
+    def tools(self, connector: str) -> Collection[str]:
+        definitions = self.definitions.get(connector)
+        return definitions.observed if definitions else ()
 
-    def granted(self, connector: str) -> bool:
-        holding = self.held.get(connector)
-        return holding is not None and holding.granted
+    def effect(self, connector: str, tool: str) -> tuple[bool, Standing | None]:
+        """Return what of the definitions a decision about a tool depends on."""
+        definitions = self.definitions.get(connector)
+        if definitions is None:
+            return False, None
+        return True, definitions.standing(tool)
 
-    def pinned(self, connector: str) -> DefinitionsThen:
-        return self.definitions.get(connector, NOT_OBSERVED)
+    def _pinned(
+        self, connector: str, stance: Stance, matching: Mapping[str, Stance], tool: str
+    ) -> Stance:
+        is_observed, standing = self.effect(connector, tool)
+        decided, _ = decide_pinned(
+            stance, matching, tool, standing, is_observed=is_observed
+        )
+        return decided
 
-    def last_event(self, connector: str, tool: str) -> Origin | None:
-        holding = self.held.get(connector)
-        origins = [
-            origin
-            for origin in (
-                self.rules.last_changed.get(connector),
-                holding.origin if holding else None,
-                self.pinned(connector).origin(tool),
-            )
-            if origin is not None
-        ]
-        return max(origins, key=lambda origin: origin["position"], default=None)
+
+class Differing(NamedTuple):
+    """A connector whose grant differs, or the decisions on some tools."""
+
+    connector: str
+    tools: list[ChangedDecision]
 
 
 def not_observed(before: FactsThen, after: FactsThen) -> list[UUID]:
     return [
         UUID(connector)
-        for connector in sorted({*before.rules.rules, *after.rules.rules})
-        if (before.granted(connector) or after.granted(connector))
-        and after.pinned(connector).definitions is None
+        for connector in sorted({*before.rules, *after.rules})
+        if connector in {*before.held, *after.held}
+        and connector not in after.definitions
     ]
 
 
 def differences(
     before: FactsThen, after: FactsThen, tools: Iterable[str]
-) -> list[ConnectorDifference]:
+) -> list[Differing]:
     """Compare the decisions at two positions, connector by connector.
 
     Takes up to some seconds of CPU, so not to be called on the event loop.
@@ -105,17 +119,10 @@ def differences(
     """
     work, asked = Work("explain the decisions on single tools instead"), {*tools}
     found = []
-    for connector in sorted({*before.rules.rules, *after.rules.rules}):
-        pinned = [each.pinned(connector) for each in (before, after)]
-        names = {*asked, *pinned[0].tools, *pinned[1].tools}
+    for connector in sorted({*before.rules, *after.rules}):
+        names = {*asked, *before.tools(connector), *after.tools(connector)}
         differing = [
-            ToolDifference(
-                tool=each.tool,
-                before=each.before,
-                after=each.after,
-                changed_by=after.last_event(connector, each.tool),
-            )
-            for each in changed_decisions(
+            *changed_decisions(
                 before.deciding(connector),
                 after.deciding(connector),
                 work,
@@ -123,18 +130,33 @@ def differences(
                 redefined={
                     name
                     for name in names
-                    if pinned[0].effect(name) != pinned[1].effect(name)
+                    if before.effect(connector, name) != after.effect(connector, name)
                 },
             )
         ]
-        held = (before.granted(connector), after.granted(connector))
-        if differing or held[0] != held[1]:
-            found.append(
-                ConnectorDifference(
-                    connector_id=UUID(connector),
-                    granted_before=held[0],
-                    granted_after=held[1],
-                    tools=differing,
-                )
-            )
+        if differing or (connector in before.held) != (connector in after.held):
+            found.append(Differing(connector, differing))
     return found
+
+
+def connector_difference(
+    differing: Differing,
+    before: FactsThen,
+    after: FactsThen,
+    changed_by: Mapping[tuple[str, str], Origin],
+) -> ConnectorDifference:
+    connector = differing.connector
+    return ConnectorDifference(
+        connector_id=UUID(connector),
+        granted_before=connector in before.held,
+        granted_after=connector in after.held,
+        tools=[
+            ToolDifference(
+                tool=each.tool,
+                before=each.before,
+                after=each.after,
+                changed_by=changed_by.get((connector, each.tool)),
+            )
+            for each in differing.tools
+        ],
+    )

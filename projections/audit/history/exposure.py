@@ -1,12 +1,26 @@
 """The agents that could use a connector in a period, and by which grants."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from uuid import UUID
 
+from eventsourcing.utils import get_topic
 from typing_extensions import TypedDict
 
-from projections.engine.authored_events import AuthoredEvent, Origin
+from projections.engine.origins import Origin, origins_at
+from projections.tool_rules import history, spans
+from projections.tool_rules.spans import HoldingSpan
 from service.connectors.aggregate import Connector
+from service.database import Db
+
+PUBLICATIONS = """
+    SELECT notification_id, topic
+      FROM events.stored_event
+     WHERE originator_id = %(id)s AND topic = ANY (%(topics)s)
+       AND notification_id <= %(until)s
+     ORDER BY originator_version
+"""
+MADE_PUBLIC = get_topic(Connector.MadePublic)
+ENDS_OF_PUBLICATION = [get_topic(Connector.MadePrivate), get_topic(Connector.Retired)]
 
 
 class Span(TypedDict):
@@ -38,74 +52,64 @@ class Exposure(TypedDict):
     publications: list[Span]
 
 
-async def exposure(
-    events: AsyncIterator[AuthoredEvent], *, since: int, until: int
-) -> Exposure | None:
-    """Fold a connector's events up to ``until``; None when there are none."""
-    owner: str | None = None
-    grants: list[GrantSpan] = []
-    publications: list[Span] = []
-    async for authored in events:
-        match authored.event:
-            case (
-                Connector.Created(owner_id=owner) | Connector.HandedOver(owner_id=owner)
-            ):
-                connector_id = authored.event.originator_id
-            case Connector.GrantedToAgent(agent_id=agent_id) if not _is_open(
-                grants, agent_id
-            ):
-                grants.append(
-                    GrantSpan(
-                        agent_id=UUID(agent_id), since=authored.origin, until=None
-                    )
-                )
-            case Connector.GrantRevoked(agent_id=agent_id):
-                of_agent = (
-                    each for each in grants if str(each["agent_id"]) == agent_id
-                )
-                _end(of_agent, authored.origin)
-            case Connector.MadePublic():
-                publications.append(Span(since=authored.origin, until=None))
-            case Connector.MadePrivate():
-                _end(publications, authored.origin)
-            case Connector.Retired():
-                _end(grants, authored.origin)
-                _end(publications, authored.origin)
-    if owner is None:
-        return None
+async def exposure(db: Db, connector: Connector, *, since: int, until: int) -> Exposure:
+    """Return the exposure of a connector, which is as of ``until``."""
+    grants = await _grants(db, connector.id, since=since, until=until)
+    publications = [
+        each
+        for each in await _publications(db, connector.id, until=until)
+        if each.until is None or each.until > since
+    ]
+    origins = await origins_at(db, _positions([*grants, *publications]))
     return Exposure(
-        connector_id=connector_id,
-        owner_id=UUID(owner),
+        connector_id=connector.id,
+        owner_id=UUID(connector.owner_id),
         since_position=since,
         until_position=until,
-        grants=[each for each in grants if _touches(each, since)],
-        publications=[each for each in publications if _touches(each, since)],
+        grants=[
+            GrantSpan(
+                agent_id=each.agent_id,
+                since=origins[each.since],
+                until=origins.get(each.until or 0),
+            )
+            for each in grants
+        ],
+        publications=[
+            Span(since=origins[each.since], until=origins.get(each.until or 0))
+            for each in publications
+        ],
     )
 
 
-def end_with_agent(found: Exposure, agent_id: UUID, retirement: Origin) -> None:
-    """End an agent's grants at the event that retired it."""
-    for each in found["grants"]:
-        if each["agent_id"] == agent_id and _touches(each, retirement["position"]):
-            each["until"] = retirement
-    found["grants"] = [
-        each for each in found["grants"] if _touches(each, found["since_position"])
+async def _grants(
+    db: Db, connector_id: UUID, *, since: int, until: int
+) -> list[HoldingSpan]:
+    found = await history.holdings_between(db, connector_id, since=since, until=until)
+    retired_at = await history.retirements(
+        db, {each.agent_id for each in found}, at=until
+    )
+    return [
+        holding
+        for each in found
+        for holding in spans.held([each], retired_at.get(each.agent_id))
+        if holding.until is None or holding.until > since
     ]
 
 
-def _is_open(grants: Iterable[GrantSpan], agent_id: str) -> bool:
-    """Whether an agent has a grant, which its owner's own consent leaves as it is."""
-    return any(
-        each["until"] is None and str(each["agent_id"]) == agent_id for each in grants
-    )
+async def _publications(db: Db, connector_id: UUID, *, until: int) -> list[spans.Span]:
+    asked = {
+        "id": connector_id,
+        "topics": [MADE_PUBLIC, *ENDS_OF_PUBLICATION],
+        "until": until,
+    }
+    found: list[spans.Span] = []
+    for position, topic in await (await db.execute(PUBLICATIONS, asked)).fetchall():
+        if topic == MADE_PUBLIC:
+            found.append(spans.Span(since=position))
+        elif found and found[-1].until is None:
+            found[-1].until = position
+    return found
 
 
-def _end(spans: Iterable[Span], origin: Origin) -> None:
-    for span in spans:
-        if span["until"] is None:
-            span["until"] = origin
-
-
-def _touches(span: Span, since: int) -> bool:
-    """Whether a period ends after a position."""
-    return span["until"] is None or span["until"]["position"] > since
+def _positions(found: Iterable[spans.Span]) -> list[int | None]:
+    return [position for each in found for position in (each.since, each.until)]

@@ -7,7 +7,7 @@ from typing import Final
 
 from aiohttp import web
 
-from projections.engine.snapshot import reading_log
+from projections.engine.snapshot import reading_log, wait_for_followers
 from projections.engine.time_travel import AsOf, as_of
 from service.audit.record import record_reading
 from service.database import Db
@@ -54,9 +54,16 @@ class PastLog:
 
 
 @asynccontextmanager
-async def open_past_log(request: web.Request) -> AsyncIterator[PastLog]:
-    """Record the reading, then lend the log."""
+async def open_past_log(
+    request: web.Request, *followers: str
+) -> AsyncIterator[PastLog]:
+    """Record the reading, then lend the log, and what followers have built of it.
+
+    :raises UnavailableError: they don't get that far in time
+    """
     recorded_at = await record_reading(request)
-    async with reading_log(request, recorded_at) as db:
+    if followers:
+        await wait_for_followers(request, followers, recorded_at)
+    async with reading_log(request, recorded_at, *followers) as db:
         head, _ = await reader.head(db)
         yield PastLog(db, request.config_dict[EVENT_LOG].mapper, head)

@@ -175,15 +175,12 @@ class ToolDefinitions(LoggedAggregate):
     def standing(self, tool: str) -> Standing | None:
         """Return how a tool stands; None for one that was never observed."""
         observed, accepted = self.observed.get(tool), self.accepted.get(tool)
-        if observed is None:
-            return Standing.GONE if accepted else None
-        if tool in self.unacceptable:
-            return Standing.UNACCEPTABLE
-        if accepted is None:
-            is_first = self.first_seen.get(tool) == observed["digest"]
-            return Standing.NEW if is_first else Standing.CHANGED
-        same = observed["digest"] == accepted["digest"]
-        return Standing.ACCEPTED if same else Standing.CHANGED
+        return standing_of(
+            observed=observed["digest"] if observed else None,
+            accepted=accepted["digest"] if accepted else None,
+            first_seen=self.first_seen.get(tool),
+            is_unacceptable=tool in self.unacceptable,
+        )
 
     def lists(self, tool: str) -> bool:
         """Whether the upstream lists a tool that could be accepted.
@@ -237,6 +234,23 @@ class ToolDefinitions(LoggedAggregate):
             self.Accepted, connector_id=self.connector_id, digests=digests
         )
         return True
+
+
+def standing_of(
+    *,
+    observed: str | None,
+    accepted: str | None,
+    first_seen: str | None,
+    is_unacceptable: bool,
+) -> Standing | None:
+    """Compare the digest that is observed of a tool with the others; None is none."""
+    if observed is None:
+        return Standing.GONE if accepted else None
+    if is_unacceptable:
+        return Standing.UNACCEPTABLE
+    if accepted is None:
+        return Standing.NEW if first_seen == observed else Standing.CHANGED
+    return Standing.ACCEPTED if observed == accepted else Standing.CHANGED
 
 
 def _accept(definitions: ToolDefinitions, tools: Collection[str]) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from projections.engine.progress import wait_for_position
 from projections.engine.time_travel import as_of
 from projections.tool_rules import explanation
 from service.resources import Resources
@@ -58,6 +59,7 @@ async def test_every_rule_is_listed_with_what_it_did(
         "explained_tool": "delete_repo",
         "stance": "ask",
         "stance_since": since,
+        "looked_back_to": 0,
         "reason": "rule",
         "connector_exists": True,
         "granted": True,
@@ -131,6 +133,7 @@ async def test_decision_at_every_earlier_position(
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("client")
 async def test_a_long_history_takes_no_more_memory_than_a_short_one(
     scenario: Scenario, resources: Resources
 ) -> None:
@@ -142,21 +145,24 @@ async def test_a_long_history_takes_no_more_memory_than_a_short_one(
             patterns = [f"{number}_{pattern:0250}" for pattern in range(RULES_MAX)]
             rules.replace({str(connector): dict.fromkeys(patterns, "allow")})
             await scenario.given(rules)
-        async with resources.pool.connection() as db:
-            then = await as_of(db, resources.log.mapper, None)
-            gc.collect()
-            tracemalloc.start()
-            try:
-                explained = await explanation.explain(
-                    then,
+        head = (await resources.log.head()).position
+        await wait_for_position(resources.pool, ["tool_rules"], head, timeout_s=60)
+        gc.collect()
+        tracemalloc.start()
+        try:
+            async with resources.pool.connection() as db:
+                facts = await explanation.facts_of(
+                    await as_of(db, resources.log.mapper, head),
+                    db,
                     agent_id=agent,
                     connector_id=connector,
                     tool="a",
                     sees_connector=True,
                 )
-                _, peak = tracemalloc.get_traced_memory()
-            finally:
-                tracemalloc.stop()
+            explained = await explanation.explain(facts, resources.pool.connection)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
         assert len(explained["rules"]) == RULES_MAX
         return peak
 

@@ -1,20 +1,19 @@
 """Events to rows of the read table, and the same rows from a rebuild."""
 
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
 from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from service.tool_rules.aggregate import ToolRules
-from tests.support.rebuilding import expect_rebuild_equals_live
 from tests.support.scenario import Scenario
 
-Row = tuple[UUID, UUID, str, str, int]
+Row = tuple[UUID, UUID, str, str, int, int | None]
 ROWS = """
-    SELECT agent_id, connector_id, pattern, stance, position
+    SELECT agent_id, connector_id, pattern, stance, since, until
       FROM read.tool_rule
-     ORDER BY agent_id, connector_id, pattern
+     ORDER BY agent_id, connector_id, pattern, since
 """
 A, B, X, Y = (UUID(int=number) for number in range(1, 5))
 
@@ -29,18 +28,23 @@ async def rows(resources: Resources) -> list[Row]:
         return await (await db.execute(ROWS)).fetchall()
 
 
-async def test_replaced_lists_stand_until_the_next_and_others_stay(
+async def test_replaced_rules_end_and_others_stay(
     scenario: Scenario, resources: Resources
 ) -> None:
     rules = ToolRules(agent_id=str(A))
-    rules.replace({str(X): {"a": "allow", "b": "ask"}, str(Y): {"*": "deny"}})
+    rules.replace(
+        {str(X): {"a": "allow", "b": "ask", "c": "ask"}, str(Y): {"*": "deny"}}
+    )
     await scenario.given(rules)
-    rules.replace({str(X): {"b": "deny"}})
+    rules.replace({str(X): {"b": "deny", "c": "ask"}})
     await scenario.given(rules)
 
     assert await rows(resources) == [
-        (A, X, "b", "deny", 3),
-        (A, Y, "*", "deny", 2),
+        (A, X, "a", "allow", 2, 3),
+        (A, X, "b", "ask", 2, 3),
+        (A, X, "b", "deny", 3, None),
+        (A, X, "c", "ask", 2, None),
+        (A, Y, "*", "deny", 2, None),
     ]
 
 
@@ -54,7 +58,10 @@ async def test_clearing_one_agent_leaves_the_others(
     rules.clear()
     await scenario.given(rules)
 
-    assert await rows(resources) == [(B, X, "a", "allow", 4)]
+    assert await rows(resources) == [
+        (A, X, "a", "allow", 2, 5),
+        (B, X, "a", "allow", 4, None),
+    ]
 
 
 async def test_one_batch_folds_to_the_same_as_one_event_after_the_other(
@@ -69,24 +76,10 @@ async def test_one_batch_folds_to_the_same_as_one_event_after_the_other(
     await scenario.given(rules)
 
     assert await rows(resources) == [
-        (A, X, "A", "allow", 4),
-        (A, X, "a", "ask", 4),
-        (A, Y, "c", "ask", 6),
+        (A, X, "A", "allow", 4, None),
+        (A, X, "a", "allow", 2, 3),
+        (A, X, "a", "ask", 4, None),
+        (A, Y, "*", "ask", 2, 3),
+        (A, Y, "b", "ask", 5, 6),
+        (A, Y, "c", "ask", 6, None),
     ]
-
-
-async def test_rebuild_gives_the_same_rows(
-    scenario: Scenario, resources: Resources
-) -> None:
-    connectors = [str(uuid4()) for _ in range(5)]
-    for number in range(30):
-        rules = ToolRules(agent_id=str(uuid4()))
-        for connector in connectors[: number % 5 + 1]:
-            rules.replace({connector: {f"tool_{number}": "allow", "*": "ask"}})
-            await scenario.given(rules)
-        if number % 7 == 3:
-            rules.clear()
-            await scenario.given(rules)
-    assert len(await rows(resources)) > 100
-
-    await expect_rebuild_equals_live(resources, "tool_rules")

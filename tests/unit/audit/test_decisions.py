@@ -1,7 +1,6 @@
 """Comparing decisions: equal to deciding tool by tool, and bounded."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
@@ -9,16 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from projections.audit.history.decisions import FactsThen, differences
-from projections.engine.authored_events import Origin
-from projections.tool_rules.origins import HoldingThen, RulesThen
 from service.errors import InvalidRequestError
 from service.tool_rules import comparison
 from service.tool_rules.comparison import COMPILING, MATCHING
+from service.tool_rules.decision import decide, matching_rules
 
 CONNECTOR = str(UUID(int=7))
-ORIGIN = Origin(
-    position=1, recorded_at=datetime(2026, 1, 1, tzinfo=UTC), kind="", actor=None
-)
 patterns = st.text("ab*?", min_size=1, max_size=6)
 stances = st.dictionaries(patterns, st.sampled_from(["allow", "ask", "deny"]))
 
@@ -36,14 +31,8 @@ def of_connectors(
     rules: dict[str, dict[str, str]], *, granted: bool = True
 ) -> FactsThen:
     return FactsThen(
-        RulesThen(
-            {
-                connector: {pattern: (each[pattern], ORIGIN) for pattern in each}
-                for connector, each in rules.items()
-                if each
-            }
-        ),
-        {each: HoldingThen(granted=granted, origin=ORIGIN) for each in rules},
+        {connector: each for connector, each in rules.items() if each},
+        {*rules} if granted else set(),
     )
 
 
@@ -67,16 +56,15 @@ def test_many_tools_are_decided_as_one_by_one(
 
     decided = {
         name: [
-            each.rules.decide(CONNECTOR, name, granted=each.granted(CONNECTOR))
+            decide(
+                matching_rules(each.rules.get(CONNECTOR, {}), name),
+                granted=CONNECTOR in each.held,
+            )
             for each in (before, after)
         ]
         for name in sorted(names)
     }
-    assert [
-        (tool["tool"], tool["before"], tool["after"])
-        for each in found
-        for tool in each["tools"]
-    ] == [
+    assert [tool for each in found for tool in each.tools] == [
         (name, was, is_now) for name, (was, is_now) in decided.items() if was != is_now
     ]
 
@@ -87,7 +75,7 @@ def test_ten_thousand_ordinary_rules_are_compared() -> None:
 
     (found,) = differences(holding(before), holding(after), matched(before))
 
-    assert [each["tool"] for each in found["tools"]] == ["service7.tool7.x"]
+    assert [each.tool for each in found.tools] == ["service7.tool7.x"]
 
 
 def test_as_many_rules_as_an_agent_can_have_are_decided_anew() -> None:
@@ -103,7 +91,7 @@ def test_as_many_rules_as_an_agent_can_have_are_decided_anew() -> None:
         tools,
     )
 
-    assert [len(each["tools"]) for each in found] == [1000] * 10
+    assert [len(each.tools) for each in found] == [1000] * 10
 
 
 def test_rules_made_to_be_slow_are_refused() -> None:
@@ -129,7 +117,7 @@ def test_a_comparison_up_to_the_bound_is_answered(
     names = ["other", "aaaax", "bbbbx"]
     monkeypatch.setattr(comparison, "WORK_MAX", takes)
     (found,) = differences(holding(before), holding(after), names)
-    assert [each["tool"] for each in found["tools"]] == ["aaaax"]
+    assert [each.tool for each in found.tools] == ["aaaax"]
 
     monkeypatch.setattr(comparison, "WORK_MAX", takes - 1)
     with pytest.raises(InvalidRequestError, match="explain the decisions on single"):
