@@ -21,6 +21,7 @@ from service.http.openapi.routes import API_DOCUMENT
 from service.http.operation import Operation, add_operations
 from service.http.own_writes import OWN_WRITES, OwnWrites
 from service.http.read_server import READ_SERVERS, READS_ONLY
+from service.http.replays import REPLAYS, Replays
 from service.http.request_spans import tracing_requests
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
@@ -75,6 +76,7 @@ def create_app(
     app[TRUSTED_PROXIES] = trusted_proxies
     app[OWN_WRITES] = OwnWrites()
     app[STREAMS] = Streams()
+    app[REPLAYS] = Replays()
     app.on_shutdown.append(app[STREAMS].close)
     for capability in CAPABILITIES:
         capability.app_resources(app, context)

@@ -35,6 +35,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
+from service.http.replays import BUSY, in_turn_if_past
 from service.http.requests import QueryModel
 
 routes = Routes("mcp")
@@ -105,9 +106,11 @@ async def get_connectors(
     answers={
         200: "connector",
         404: "no such connector, or none that the caller can see",
+        **BUSY,
     },
     min_position=True,
 )
+@in_turn_if_past
 async def get_connector(
     request: web.Request,
     id: UUID,  # noqa: A002

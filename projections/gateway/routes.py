@@ -30,6 +30,7 @@ from service.errors import NotFoundError
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.http.replays import BUSY, in_turn
 from service.http.requests import POSITION_MAX, QueryModel
 from service.http.times import Timestamp
 
@@ -111,9 +112,14 @@ async def get_calls(request: web.Request, query: CallsQuery) -> Answer[ToolCallL
 
 @routes.get(
     "/api/mcp/calls/{call_id}",
-    answers={200: "tool call", 404: "no such call, or none that the caller can see"},
+    answers={
+        200: "tool call",
+        404: "no such call, or none that the caller can see",
+        **BUSY,
+    },
     min_position=True,
 )
+@in_turn
 async def get_call(request: web.Request, call_id: UUID) -> Answer[ExplainedToolCall]:
     """Get a tool call, with the explanation of its decision as it was made.
 

@@ -29,6 +29,7 @@ from service.http.as_of import At
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.http.replays import BUSY, in_turn, in_turn_if_past
 from service.http.requests import QueryModel
 from service.http.validation_errors import explained
 from service.tool_rules.aggregate import ToolRules
@@ -94,9 +95,10 @@ class RulesOnConnector(TypedDict):
 
 @routes.get(
     "/api/mcp/agents/{agent_id}/tools",
-    answers={200: "tool rules", **NOT_SEEN},
+    answers={200: "tool rules", **NOT_SEEN, **BUSY},
     min_position=True,
 )
+@in_turn_if_past
 async def get_agent_tools(
     request: web.Request, agent_id: UUID, query: RulesQuery
 ) -> Answer[AgentRules]:
@@ -132,9 +134,10 @@ async def get_agent_tools(
 
 @routes.get(
     "/api/mcp/agents/{agent_id}/tools/explain",
-    answers={200: "decision explained", **NOT_SEEN},
+    answers={200: "decision explained", **NOT_SEEN, **BUSY},
     min_position=True,
 )
+@in_turn
 async def get_tool_explanation(
     request: web.Request, agent_id: UUID, query: ExplainQuery
 ) -> Answer[Explanation]:

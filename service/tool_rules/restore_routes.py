@@ -14,6 +14,7 @@ from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.preferences import APPLIED, prefers_strict
+from service.http.replays import BUSY, turn_of
 from service.http.requests import RequestModel
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.known_tools import TOOL_NAMES
@@ -69,6 +70,7 @@ class RestoredRules(TypedDict):
         409: "the agent is retired (`agent_retired`)",
         422: "a position beyond the end of the log; or the rules have warnings, which "
         "`Prefer: handling=strict` refuses (`rule_warnings`)",
+        **BUSY,
     },
     if_match=True,
     takes_handling=True,
@@ -85,7 +87,9 @@ async def post_tool_rules_restore(
     """
     log = request.config_dict[EVENT_LOG]
     # What was is the same at each attempt.
-    then, position = await log.load_past(ToolRules.create_id(str(agent_id)), body.at)
+    async with turn_of(request):
+        rules_id = ToolRules.create_id(str(agent_id))
+        then, position = await log.load_past(rules_id, body.at)
     rules = then.rules if isinstance(then, ToolRules) else {}
     names, is_strict = request.app[TOOL_NAMES], prefers_strict(request)
 

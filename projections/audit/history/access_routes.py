@@ -29,6 +29,7 @@ from service.errors import NotFoundError
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.http.envelope import Answer
 from service.http.operation import Routes
+from service.http.replays import BUSY, in_turn
 from service.pacing import in_thread
 from service.tool_rules.aggregate import Rules, ToolRules
 from service.tool_rules.resource import changes_between
@@ -54,8 +55,14 @@ class DecisionsQuery(BetweenQuery):
 
 @routes.get(
     "/api/audit/connectors/{id}/exposure",
-    answers={200: "exposure of the connector", 404: "no such connector", **REFUSED},
+    answers={
+        200: "exposure of the connector",
+        404: "no such connector",
+        **REFUSED,
+        **BUSY,
+    },
 )
+@in_turn
 async def get_connector_exposure(
     request: web.Request,
     id: UUID,  # noqa: A002
@@ -84,8 +91,10 @@ async def get_connector_exposure(
         422: "the rules are too many and too complicated to compare "
         "(`comparison_too_large`)",
         **REFUSED,
+        **BUSY,
     },
 )
+@in_turn
 async def get_decisions_difference(
     request: web.Request, agent_id: UUID, query: DecisionsQuery
 ) -> Answer[DecisionsDifference]:

@@ -27,6 +27,7 @@ from service.http.as_of import At
 from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
+from service.http.replays import BUSY, in_turn
 from service.http.requests import POSITION_MAX, QueryModel
 
 routes = Routes("audit")
@@ -77,8 +78,10 @@ class AggregateDifference(TypedDict):
         200: "aggregate replayed",
         404: "the log had no such aggregate, or not that version",
         **REFUSED,
+        **BUSY,
     },
 )
+@in_turn
 async def get_aggregate(
     request: web.Request, aggregate_id: UUID, query: AggregateQuery
 ) -> Answer[ReplayedAggregate]:
@@ -132,8 +135,10 @@ async def _at_version(
         200: "aggregates compared",
         404: "the log had no such aggregate",
         **REFUSED,
+        **BUSY,
     },
 )
+@in_turn
 async def get_aggregate_difference(
     request: web.Request, aggregate_id: UUID, query: BetweenQuery
 ) -> Answer[AggregateDifference]:

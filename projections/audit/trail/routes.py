@@ -36,6 +36,7 @@ from service.http.envelope import Answer
 from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import Routes
 from service.http.read_server import read_server
+from service.http.replays import BUSY, in_turn
 from service.http.requests import min_position
 from service.http.streaming import FULL, STREAMS
 
@@ -109,8 +110,14 @@ async def get_audit_events(
 
 @routes.get(
     "/api/audit/events/{position}",
-    answers={200: "audit entry", 404: "the log has no such position", **REFUSED},
+    answers={
+        200: "audit entry",
+        404: "the log has no such position",
+        **REFUSED,
+        **BUSY,
+    },
 )
+@in_turn
 async def get_audit_event(
     request: web.Request, position: Position
 ) -> Answer[WholeEntry]:

@@ -35,7 +35,7 @@ async def state(db: AsyncConnection[Any], schema: str) -> Folded:
         {
             *await rows(
                 "SELECT agent_id::text, connector_id::text, pattern, stance"
-                "  FROM {}.tool_rule"
+                "  FROM {}.tool_rule WHERE until IS NULL"
             )
         },
         {

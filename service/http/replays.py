@@ -1,0 +1,102 @@
+"""A bound on how many requests of one process read history at once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import wraps
+from typing import Any, Final, TypeVar, cast
+from uuid import UUID
+
+from aiohttp import web
+
+from service.errors import RETRY_LATER, TooManyRequestsError
+from service.http.authentication import PRINCIPAL
+
+# Each may hold a connection to the database, of which there are ten, and a thread.
+AT_ONCE_MAX: Final = 3
+OF_USER_MAX: Final = 16
+WAIT_S: Final = 2.0
+# What an operation that reads history also refuses with.
+BUSY: Final = {
+    429: "too many reads of history at once, of this caller or of all "
+    "(`too_many_replays`)"
+}
+
+Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
+
+
+class Replays:
+    """The turns of one process: a read of history waits for its own."""
+
+    def __init__(self, *, wait_s: float = WAIT_S) -> None:
+        self._at_once = asyncio.Semaphore(AT_ONCE_MAX)
+        self._of_user: Counter[UUID] = Counter()
+        self._wait_s = wait_s
+
+    @asynccontextmanager
+    async def turn(self, user_id: UUID) -> AsyncIterator[None]:
+        """Wait for a turn, and hold it until the block ends.
+
+        :raises TooManyRequestsError: the caller has too many already, or those of
+            others take too long
+        """
+        if self._of_user[user_id] >= OF_USER_MAX:
+            raise _too_many(f"you have {OF_USER_MAX} reads of history in flight")
+        self._of_user[user_id] += 1
+        try:
+            try:
+                async with asyncio.timeout(self._wait_s):
+                    await self._at_once.acquire()
+            except TimeoutError:
+                raise _too_many(
+                    f"other reads of history took more than {self._wait_s:g} s"
+                ) from None
+            try:
+                yield
+            finally:
+                self._at_once.release()
+        finally:
+            self._of_user[user_id] -= 1
+            if not self._of_user[user_id]:
+                del self._of_user[user_id]
+
+
+REPLAYS = web.AppKey("replays", Replays)
+
+
+def turn_of(request: web.Request) -> AbstractAsyncContextManager[None]:
+    """Return the turn that a request waits for before it reads history.
+
+    :raises TooManyRequestsError: it doesn't get one
+    """
+    return request.config_dict[REPLAYS].turn(request[PRINCIPAL].user_id)
+
+
+def in_turn(function: Function) -> Function:
+    """Let a route function have a turn as it reads history."""
+
+    @wraps(function)
+    async def waiting(request: web.Request, **arguments: Any) -> Any:
+        async with turn_of(request):
+            return await function(request, **arguments)
+
+    return cast("Function", waiting)
+
+
+def in_turn_if_past(function: Function) -> Function:
+    """Let a route function have a turn where its query says ``at``."""
+    past = in_turn(function)
+
+    @wraps(function)
+    async def waiting(request: web.Request, *, query: Any, **arguments: Any) -> Any:
+        called = function if query.at is None else past
+        return await called(request, query=query, **arguments)
+
+    return cast("Function", waiting)
+
+
+def _too_many(what: str) -> TooManyRequestsError:
+    return TooManyRequestsError(
+        f"{what}; please retry", code="too_many_replays", headers=RETRY_LATER
+    )
