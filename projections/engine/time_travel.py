@@ -64,11 +64,15 @@ async def as_of(db: Db, mapper: EventMapper, at: int | datetime | None) -> AsOf:
     if at is None:
         return AsOf(head, db, mapper, _is_now=True)
     if at > head:
-        raise MalformedRequestError(
-            f"the log ends at position {head}",
-            problems=[Problem("at", "beyond the end of the log")],
-        )
+        raise beyond_the_log(head)
     return AsOf(at, db, mapper)
+
+
+def beyond_the_log(head: int) -> MalformedRequestError:
+    return MalformedRequestError(
+        f"the log ends at position {head}",
+        problems=[Problem("at", "beyond the end of the log")],
+    )
 
 
 @asynccontextmanager

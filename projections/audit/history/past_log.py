@@ -2,17 +2,16 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aiohttp import web
 
 from projections.engine.snapshot import reading_log, wait_for_followers
-from projections.engine.time_travel import AsOf, as_of
+from projections.engine.time_travel import AsOf, as_of, beyond_the_log
 from service.audit.record import record_reading
 from service.database import Db
 from service.errors import MalformedRequestError, Problem
-from service.event_log import reader
 from service.event_log.mapper import EventMapper
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
@@ -30,14 +29,23 @@ class BetweenQuery(QueryModel):
 
 @dataclass(frozen=True, slots=True)
 class PastLog:
-    """The log on one connection, with its end at the time of the request."""
+    """The log on one connection; ``head`` is where the reading was recorded."""
 
     db: Db
     mapper: EventMapper
     head: int
 
     async def as_of(self, at: At | None) -> AsOf:
-        return await as_of(self.db, self.mapper, self.head if at is None else at)
+        """Return the log as of a position or time, at most as of the reading.
+
+        :raises MalformedRequestError: the log had not reached that position
+        """
+        then = await as_of(self.db, self.mapper, self.head if at is None else at)
+        if then.position <= self.head:
+            return then
+        if isinstance(at, int):
+            raise beyond_the_log(self.head)
+        return replace(then, position=self.head)
 
     async def between(self, query: BetweenQuery) -> tuple[AsOf, AsOf]:
         """Return the log as of both.
@@ -63,7 +71,7 @@ async def open_past_log(
     """
     recorded_at = await record_reading(request)
     if followers:
-        await wait_for_followers(request, followers, recorded_at)
+        # The reading itself changes nothing that they build.
+        await wait_for_followers(request, followers, recorded_at - 1)
     async with reading_log(request, recorded_at, *followers) as db:
-        head, _ = await reader.head(db)
-        yield PastLog(db, request.config_dict[EVENT_LOG].mapper, head)
+        yield PastLog(db, request.config_dict[EVENT_LOG].mapper, recorded_at)
