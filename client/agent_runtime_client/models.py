@@ -806,11 +806,14 @@ class Explanation(Model):
     log position of this answer. A retired connector doesn't exist, and a retired agent
     holds none. ``stance_since`` is the event that last changed the decision for this
     tool, ``granted_since`` the event that last granted or revoked the connector; null
-    if there was none. ``definition`` compares the tool's definition with the accepted
-    one, null if the connector lists no such tool, and if the agent doesn't hold the
-    connector and the caller can't see it; before its tools were first observed, the
-    rules alone decide. ``explained_tool`` is the tool that all this is about: ``tool``,
-    or what that is an alias of in the lists of agents.
+    if there was none. ``looked_back_to`` is 0, or for a history of thousands of changes
+    that concern the tool the position from which on these were looked at: a null then
+    says that the decision has been the same since there. ``definition`` compares the
+    tool's definition with the accepted one, null if the connector lists no such tool,
+    and if the agent doesn't hold the connector and the caller can't see it; before its
+    tools were first observed, the rules alone decide. ``explained_tool`` is the tool
+    that all this is about: ``tool``, or what that is an alias of in the lists of
+    agents.
     """
 
     agent_id: UUID
@@ -819,6 +822,7 @@ class Explanation(Model):
     explained_tool: str
     stance: Stance
     stance_since: Origin | None
+    looked_back_to: int
     reason: Literal[
         "rule",
         "no_rule_matches",
@@ -1802,12 +1806,7 @@ class RevokedAgentToken(Model):
 
 
 class RuleOnConnector(Model):
-    """One agent's rule.
-
-    ``position`` is that of the event that last replaced the agent's rules for this
-    connector; it may have left this rule as it was. An explained decision has the event
-    that added it.
-    """
+    """One agent's rule; ``position`` is that of the event that added it."""
 
     agent_id: UUID
     tool_pattern: str
