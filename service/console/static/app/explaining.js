@@ -87,7 +87,7 @@ export const Behind = ({ data }) => data.explained_tool !== data.tool && html`<p
 function Decided({ data }) {
   return html`<p class="figure"><${Stance} stance=${data.stance} /></p>
     <${Behind} data=${data} />
-    <p>Why: ${reasonOf(data)}. ${data.stance_since && html`Last changed by <${Cause} event=${data.stance_since} />.`}</p>
+    <p>Why: ${reasonOf(data)}. ${data.stance_since ? html`Last changed by <${Cause} event=${data.stance_since} />.` : data.looked_back_to > 0 && `The same at least since position ${data.looked_back_to}: older changes are too many to look at.`}</p>
     <p>${data.granted ? html`The agent holds the connector. Granted by <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
     ${data.definition && html`<p>The tool's definition is <a href=${link(["definitions", data.connector_id])}>${data.definition}</a>.</p>`}
     <${Table} caption="Rules for this connector" columns=${RULES} rows=${data.rules} rowKey=${(rule) => rule.tool_pattern} empty="The agent has no rules for this connector." />`;

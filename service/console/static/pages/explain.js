@@ -8,6 +8,7 @@ import { WrongTimes, isPosition, momentsOf, shown } from "../app/time.js";
 import { html } from "../app/ui.js";
 
 const AGENTS_MAX = 100;
+const UNSEEN = [403, 404];
 
 const named = (at) => (at === undefined ? "Now" : isPosition(at) ? `At position ${at}` : `At ${shown(at)}`);
 
@@ -31,7 +32,7 @@ function AllAgents({ connector, tool, at, query }) {
   const waiting = rows.some((row) => row.pending);
   const columns = [
     { label: "Agent", cell: (row) => html`<${Named} kind="agents" id=${row.id} />` },
-    { label: "Could call it", cell: (row) => (row.pending ? "…" : row.error ? html`<${Badge} kind="plain">not for you to see<//>` : html`<${Stance} stance=${row.stance} />`) },
+    { label: "Could call it", cell: (row) => (row.pending ? "…" : row.error ? html`<${Badge} kind="plain">${UNSEEN.includes(row.error.status) ? "not for you to see" : row.error.message}<//>` : html`<${Stance} stance=${row.stance} />`) },
     { label: "Allowed or refused by", wide: true, cell: (row) => (row.stance_since ? html`<${Cause} event=${row.stance_since} />` : row.reason ? reasonOf(row) : "–") },
     { label: "Connector granted by", wide: true, cell: (row) => (row.granted_since ? html`<${Cause} event=${row.granted_since} />` : "–") },
     { label: "Details", cell: (row) => html`<a href=${link("explain", { ...query, agent: row.id })}>Explain<span class="hidden"> this decision</span></a>` },
