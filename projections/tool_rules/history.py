@@ -37,19 +37,16 @@ STATED_SINCE = """
             LIMIT 1) AS stated
 """
 ENDED_RULES = """
-    SELECT agent_id, connector_id, pattern, stance, search_key, since, until
-      FROM read.tool_rule
-     WHERE agent_id = %(agent_id)s AND connector_id = %(connector_id)s
-       AND search_key = ANY (%(search_keys)b::bigint[])
-       AND until <= %(position)s
-     LIMIT %(limit)s
-"""
-LATEST_ENDED_RULES = """
-    SELECT agent_id, connector_id, pattern, stance, search_key, since, until
-      FROM read.tool_rule
-     WHERE agent_id = %(agent_id)s AND connector_id = %(connector_id)s
-       AND until <= %(position)s
-     ORDER BY until DESC
+    SELECT last.*
+      FROM unnest(%(search_keys)b::bigint[]) AS wanted (search_key)
+     CROSS JOIN LATERAL (
+           SELECT agent_id, connector_id, pattern, stance, r.search_key, since, until
+             FROM read.tool_rule r
+            WHERE r.agent_id = %(agent_id)s AND r.connector_id = %(connector_id)s
+              AND r.search_key = wanted.search_key AND r.until <= %(position)s
+            ORDER BY r.until DESC
+            LIMIT %(limit)s) AS last
+     ORDER BY last.until DESC
      LIMIT %(limit)s
 """
 HOLDINGS = """
@@ -152,26 +149,21 @@ async def ended_rules(
 ) -> Found[RuleSpan]:
     """Return rules that may have matched a tool, and had ended by a position.
 
-    If they are too many, those of them that are among the last to end.
+    If they are too many, those that ended last.
     """
-    keys = search_keys(tool)
     asked = {
         "agent_id": agent_id,
         "connector_id": connector_id,
-        "search_keys": [*keys],
+        "search_keys": [*search_keys(tool)],
         "position": at,
-        "limit": SPANS_MAX + 1,
+        "limit": SPANS_MAX,
     }
     async with db.cursor(row_factory=class_row(RuleSpan)) as cursor:
         await cursor.execute(ENDED_RULES, asked, binary=True)
         found = await cursor.fetchall()
-        if len(found) <= SPANS_MAX:
-            return Found(found)
-        await cursor.execute(LATEST_ENDED_RULES, asked, binary=True)
-        latest = await cursor.fetchall()
-    # Of those that ended with the last one, others may be missing.
-    ended = latest[-1].until or 0
-    return Found([each for each in latest if each.search_key in keys], ended)
+    # Others that ended with the earliest of them may be missing.
+    is_whole = len(found) < SPANS_MAX
+    return Found(found, 0 if is_whole else found[-1].until or 0)
 
 
 async def holdings(

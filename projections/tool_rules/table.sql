@@ -12,7 +12,8 @@ CREATE TABLE tool_rule (
     PRIMARY KEY (agent_id, connector_id, search_key, pattern, since)
 );
 CREATE INDEX ON tool_rule (connector_id, agent_id, pattern) WHERE until IS NULL;
-CREATE INDEX ON tool_rule (agent_id, connector_id, until) WHERE until IS NOT NULL;
+CREATE INDEX ON tool_rule (agent_id, connector_id, search_key, until)
+ WHERE until IS NOT NULL;
 COMMENT ON COLUMN tool_rule.search_key IS
     'Of the pattern: all of its matches have this key among theirs.';
 
