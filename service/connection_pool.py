@@ -1,12 +1,14 @@
 """A pool of connections to PostgreSQL that gives up after bounded waits."""
 
 import asyncio
+import math
 import time
 from typing import Any
 
 import psycopg
 from prometheus_client import Histogram
 from psycopg import AsyncConnection
+from psycopg.pq import TransactionStatus
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from service.database import (
@@ -63,30 +65,47 @@ class CheckedPool(AsyncConnectionPool[Db]):
     """A connection pool; ``wrong_session`` is why it has refused a connection.
 
     Raises :class:`PoolBusyError` where the database could be reached, if only one of
-    the connections became free.
+    the connections became free: all are lent, or others got theirs meanwhile.
     """
 
     wrong_session: WrongSessionError | None = None
     _in_use = 0
+    # When a connection was last made, or came back in working order.
+    _worked_at = -math.inf
 
     async def getconn(self, timeout: float | None = None) -> Db:  # noqa: ASYNC109
-        began = time.perf_counter()
+        began = time.monotonic()
         try:
             connection = await super().getconn(timeout)
         except PoolTimeout as error:
-            if self._in_use < self.max_size:
+            # A connection on its way to another waiter isn't counted as lent, nor is
+            # one that is being made.
+            if self._in_use < self.max_size and self._worked_at < began:
                 raise
             raise PoolBusyError(str(error)) from None
         finally:
-            POOL_WAIT.observe(time.perf_counter() - began)
+            POOL_WAIT.observe(time.monotonic() - began)
         self._in_use += 1
         return connection
 
     async def putconn(self, conn: Db) -> None:
+        match conn.pgconn.transaction_status:
+            case TransactionStatus.IDLE:
+                self.note_working()
+            case TransactionStatus.UNKNOWN:
+                self.note_lost()
         try:
             await super().putconn(conn)
         finally:
             self._in_use -= 1
+
+    def note_working(self) -> None:
+        """Note that the database can be reached."""
+        self._worked_at = time.monotonic()
+
+    def note_lost(self) -> None:
+        """Note that it perhaps can't be reached any more."""
+        self._worked_at = -math.inf
 
 
 def connection_pool(conninfo: str, waits: Waits | None = None) -> CheckedPool:
@@ -97,6 +116,7 @@ def connection_pool(conninfo: str, waits: Waits | None = None) -> CheckedPool:
     async def check(connection: Db) -> None:
         if is_alive(connection):
             return
+        pool.note_lost()
         # The other idle connections are closed, too. Found one by one, each would
         # cost a request a longer wait than the one before.
         if not purges:
@@ -113,6 +133,7 @@ def connection_pool(conninfo: str, waits: Waits | None = None) -> CheckedPool:
         except WrongSessionError as error:
             pool.wrong_session = error
             raise
+        pool.note_working()
 
     pool = CheckedPool(
         conninfo,

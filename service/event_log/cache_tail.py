@@ -10,12 +10,12 @@ import psycopg
 from eventsourcing.persistence import StoredEvent
 
 from service.database import Db, Pool
-from service.errors import UnavailableError
 from service.event_log import reader
 from service.event_log.cache import AggregateCache
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.history import History
 from service.event_log.mapper import EventMapper
+from service.unavailable import unavailable
 
 # Beyond this, reading the commits of others costs more than an empty cache.
 CATCH_UP_POSITIONS_MAX = 20_000
@@ -109,8 +109,8 @@ class CacheTail:
                 return
             try:
                 await self._catch_up()
-            except (psycopg.Error, OSError):
-                raise UnavailableError("the log can't be read now") from None
+            except (psycopg.Error, OSError) as error:
+                raise unavailable(error) from error
 
     async def _catch_up(self) -> None:
         began = time.monotonic()

@@ -13,6 +13,7 @@ from aiohttp.test_utils import TestClient
 
 from service.app import create_app
 from service.connection_pool import POOL_SIZE_MAX
+from service.errors import UnavailableError
 from service.open_resources import open_resources
 from service.resources import Resources
 from service.sessions.otlp.body import JSON
@@ -135,6 +136,20 @@ async def test_a_connection_that_never_becomes_free(served: Served) -> None:
 
     assert (refused.status, refused.code) == (503, "database_busy")
     assert await until(lambda: succeeds(ada.get(CONNECTORS)))
+
+
+async def test_commits_of_others_that_cannot_be_read_for_want_of_a_connection(
+    served: Served,
+) -> None:
+    _, resources = await served(Waits(connection_s=SHORT_S))
+    async with AsyncExitStack() as stack:
+        for _ in range(POOL_SIZE_MAX):
+            await stack.enter_async_context(resources.pool.connection(timeout=60))
+
+        with pytest.raises(UnavailableError) as refused:
+            await resources.log.refresh(0)
+
+    assert refused.value.code == "database_busy"
 
 
 async def test_a_body_that_never_comes(served: Served) -> None:
