@@ -4,7 +4,7 @@ from aiohttp import web
 
 from service.audit.commands import ReadHistory, read_history
 from service.audit.policy import may_read_history
-from service.errors import ServiceError
+from service.errors import UnauthenticatedError
 from service.http.authentication import authenticate_again
 from service.http.dispatch import execute_for
 from service.http.operation import OPERATION
@@ -41,6 +41,6 @@ async def may_still_read(request: web.Request) -> bool:
     """
     try:
         principal = await authenticate_again(request)
-    except ServiceError:
+    except UnauthenticatedError:
         return False
     return may_read_history(principal)

@@ -3,11 +3,19 @@
 import base64
 import csv
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from io import StringIO
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from psycopg.errors import UndefinedTable
 
@@ -16,7 +24,7 @@ from projections.audit.entry_json import recorded
 from projections.audit.proofs.queries import leaves_known
 from projections.audit.trail.entry import AuditEntry, named_entries
 from projections.audit.trail.filters import Filters
-from projections.audit.trail.queries import entries_found
+from projections.audit.trail.queries import Found, entries_found
 from service.database import Db
 from service.event_log.mapper import EventMapper
 from service.event_log.read_replica import ReplicaLostError
@@ -61,17 +69,27 @@ class Exported:
     last: int
 
 
+class _Batch(NamedTuple):
+    found: Found
+    shown: Sequence[AuditEntry]
+    leaves: Mapping[int, bytes]
+
+
+Attempt = Callable[[Callable[[], Awaitable[_Batch]]], Awaitable[_Batch]]
+
+
 async def export(
     borrow: Borrow,
     mapper: EventMapper,
     filters: Filters,
     form: Format,
     vault: Vault | None = None,
+    attempt: Attempt | None = None,
 ) -> AsyncIterator[Exported]:
     """Yield the lines of all entries that pass, oldest first, and then the end.
 
-    Without ``vault``, users' sealed names are left out. Bytes without the end were cut
-    off, whoever passed them on.
+    Without ``vault``, users' sealed names are left out. ``attempt`` reads a batch,
+    again where that fails. Bytes without the end were cut off, whoever passed them on.
 
     Each batch is read on a connection of its own for as long as that takes, so that
     a slow reader holds none. The log is only added to: batches fit together.
@@ -80,29 +98,38 @@ async def export(
     if form == "csv":
         yield Exported(_csv([COLUMNS]), filters.first - 1)
     while filters.first <= filters.last:
+        read = partial(_read, borrow, mapper, filters, form, vault)
         try:
-            async with borrow() as db:
-                found = await entries_found(
-                    db, filters, order="oldest", limit=BATCH_ENTRIES
-                )
-                entries = found.entries
-                named = await named_entries(db, mapper, entries)
-                leaves = await _leaves(db, entries) if form == "jsonl" else {}
+            batch = await (attempt(read) if attempt else read())
         except ReplicaLostError:
             # The next connection is the primary's.
             continue
-        shown = await named.shown(vault)
+        entries = batch.found.entries
         if entries:
             lines = (
-                await _rows(shown)
+                await _rows(batch.shown)
                 if form == "csv"
-                else await _lines(entries, shown, leaves)
+                else await _lines(entries, batch.shown, batch.leaves)
             )
             yield Exported(lines, entries[-1].position)
-        if found.reached is None:
+        if batch.found.reached is None:
             break
-        filters = replace(filters, first=found.reached + 1)
+        filters = replace(filters, first=batch.found.reached + 1)
     yield Exported(_end_row(until) if form == "csv" else end_line(until), until)
+
+
+async def _read(
+    borrow: Borrow,
+    mapper: EventMapper,
+    filters: Filters,
+    form: Format,
+    vault: Vault | None,
+) -> _Batch:
+    async with borrow() as db:
+        found = await entries_found(db, filters, order="oldest", limit=BATCH_ENTRIES)
+        named = await named_entries(db, mapper, found.entries)
+        leaves = await _leaves(db, found.entries) if form == "jsonl" else {}
+    return _Batch(found, await named.shown(vault), leaves)
 
 
 def _end_row(until: int) -> bytes:

@@ -42,7 +42,10 @@ class Tail:
         self._is_behind = False
 
     async def send_batch(self, stream: Stream) -> bool:
-        """Send the next recorded entries, and return whether there are more."""
+        """Send the next recorded entries, and return whether there are more.
+
+        May be repeated if the database fails: then nothing has been sent.
+        """
         entries, last, has_more = await self._batch()
         if entries:
             await stream.write(b"".join(map(_event, entries)))

@@ -1,6 +1,7 @@
 """The audit trail as it happens, over HTTP."""
 
 import re
+from functools import partial
 from typing import Annotated, Final
 
 from aiohttp import web
@@ -19,7 +20,8 @@ from service.http.log_epoch import EPOCH_HEADER, POSITION_HEADER
 from service.http.operation import EVENT_STREAM, Routes
 from service.http.read_server import READ_SERVERS
 from service.http.requests import POSITION_MAX, QueryModel
-from service.http.streaming import FULL, STREAMS
+from service.http.streaming import FULL, STREAMS, Stream
+from service.unavailable import until_answered
 
 routes = Routes("audit")
 
@@ -94,13 +96,25 @@ async def get_audit_stream(
     async with streams.open(request, EVENT_STREAM, headers) as stream:
         with log.notifier.subscribe() as committed, streams.notify_on_close(committed):
             await stream.write(HEARTBEAT)
-            while not streams.are_closing and await may_still_read(request):
-                has_more = await tail.send_batch(stream)
-                if stream.idle_s >= HEARTBEAT_S:
-                    await stream.write(HEARTBEAT)
+
+            async def meanwhile() -> None:
+                if streams.are_closing:
+                    stream.abort()
+                await _keep_alive(stream)
+
+            may_read = partial(may_still_read, request)
+            send_batch = partial(tail.send_batch, stream)
+            while not streams.are_closing and await until_answered(may_read, meanwhile):
+                has_more = await until_answered(send_batch, meanwhile)
+                await _keep_alive(stream)
                 if not has_more:
                     await tail.wait(committed, HEARTBEAT_S)
     return stream.response
+
+
+async def _keep_alive(stream: Stream) -> None:
+    if stream.idle_s >= HEARTBEAT_S:
+        await stream.write(HEARTBEAT)
 
 
 def _last_event_id(request: web.Request) -> int | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Final
 
 from aiohttp import hdrs, web
@@ -39,6 +40,7 @@ from service.http.read_server import read_server
 from service.http.replays import BUSY, in_turn
 from service.http.requests import min_position
 from service.http.streaming import FULL, STREAMS
+from service.unavailable import until_answered
 
 routes = Routes("audit")
 
@@ -199,9 +201,10 @@ async def _export(
         vault = request.config_dict[VAULT]
         followers = [FOLLOWER] if filters.narrows else []
         borrow = lender(request, reflected, *followers)
-        batches = export(borrow, mapper, filters, form, vault)
+        batches = export(borrow, mapper, filters, form, vault, until_answered)
+        may_read = partial(may_still_read, request)
         async for exported in batches:
-            if not await may_still_read(request):
+            if not await until_answered(may_read):
                 stream.abort()
             await stream.write(exported.lines)
     return stream.response
