@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
+from service.connection_pool import PoolBusyError
 from service.event_log.log import EventLog
 from service.gateway.approvals.aggregate import Approvals
 from service.gateway.approvals.entries import ApprovalState
@@ -33,7 +34,11 @@ async def wait_for_answer(
 
 
 async def _is_pending(log: EventLog, approvals_id: UUID, approval_id: UUID) -> bool:
-    approvals = await log.load(approvals_id)
+    try:
+        approvals = await log.load(approvals_id)
+    except PoolBusyError:
+        # It is asked again, as long as its call is held.
+        return True
     return (
         isinstance(approvals, Approvals)
         and approvals.state_of(approval_id, datetime.now(UTC)) is ApprovalState.PENDING

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, Final
 from uuid import UUID
 
+import psycopg
 from aiohttp import web
 
 from service.errors import ServiceError
@@ -56,6 +57,7 @@ from service.gateway.protocol.revisions import (
 )
 from service.http.body import read_json_bytes
 from service.http.disconnect import ClientLeftError, is_connected
+from service.unavailable import unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -281,6 +283,9 @@ async def _end(
     assert reply.response is not None
     if isinstance(error, ConnectionError):
         return reply.response
+    if isinstance(error, psycopg.OperationalError):
+        error = unavailable(error)
+        logger.warning(error.message)
     if isinstance(error, ServiceError):
         answer = rpc_error_of(error)
     else:

@@ -1,6 +1,7 @@
 """Asking a person: bound to one call, used once, and never forever."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from projections.gateway.queries import approvals_seen, overdue_approvals
+from service.connection_pool import POOL_SIZE_MAX
 from service.gateway.approvals import aggregate as approvals_aggregate
 from service.gateway.approvals.expiry import ApprovalExpiry
 from service.gateway.gate import Admitted, Pending, Refused
@@ -227,6 +229,23 @@ async def test_a_held_call_is_told_of_the_decision(asked: World) -> None:
     await asked.decide(pending)
 
     assert await waiting
+
+
+async def test_a_held_call_goes_on_while_the_database_is_busy(
+    asked: World, resources: Resources
+) -> None:
+    pending = await ask(asked)
+    async with AsyncExitStack() as stack:
+        for _ in range(POOL_SIZE_MAX):
+            await stack.enter_async_context(resources.pool.connection(60))
+        resources.pool.timeout = 0.1
+        resources.log.cache.clear()
+
+        assert not await asked.gate.wait_for_decision(pending, 0.01)
+
+        resources.pool.timeout = 60
+    await asked.decide(pending)
+    assert await asked.gate.wait_for_decision(pending, 60)
 
 
 async def test_arguments_are_destroyed_when_the_question_is_closed(

@@ -8,8 +8,10 @@ import pytest
 from aiohttp import web
 from mcp import types
 
+from service.connection_pool import PoolBusyError
+from service.gateway.endpoint import calls
 from service.gateway.endpoint.request_state import INNER_BYTES_MAX
-from service.gateway.gate import Outcome, RefusalReason, Refused
+from service.gateway.gate import Outcome, Pending, RefusalReason, Refused
 from service.gateway.protocol.revisions import CAPABILITIES_KEY
 from service.gateway.upstream.errors import TOO_LARGE
 from tests.integration.gateway.fake_gate import PENDING
@@ -78,6 +80,28 @@ async def test_a_held_client_who_leaves_is_not_forwarded(
 
     assert not upstream.requests
     assert not stage.gate.calls
+
+
+async def test_a_stream_of_a_held_call_says_that_the_database_is_busy(
+    upstream: PlainUpstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "KEEPALIVE_S", 0.01)
+    async with opened(hold_s=60) as stage:
+        asking(stage, upstream)
+        wait, waits = stage.gate.wait_for_decision, 0
+
+        async def wait_for_decision(pending: Pending, timeout_s: float) -> bool:
+            nonlocal waits
+            waits += 1
+            # The first time, the stream begins.
+            if waits > 1:
+                raise PoolBusyError
+            return await wait(pending, timeout_s)
+
+        monkeypatch.setattr(stage.gate, "wait_for_decision", wait_for_decision)
+        ended = await stage.call("tools_add", a=1)
+
+    assert "all connections to the database are in use" in ended.text
 
 
 @pytest.mark.parametrize(
