@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 import pytest
+from aiohttp import ClientError
 
 from projections.audit.trail.queries import Found, entries_found
 from service import unavailable
 from service.connection_pool import POOL_SIZE_MAX
 from service.database import Db
+from service.http.streaming import STREAMS
 from service.resources import Resources
 from tests.support.audit.reading import opened
 from tests.support.callers import Caller, Callers
@@ -65,6 +67,13 @@ class Interrupted:
             await self._resources.pool.putconn(await each)
 
 
+async def until_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    """Return when an answer under way has found no free connection."""
+    await until(
+        lambda: any(each.name == unavailable.__name__ for each in caplog.records)
+    )
+
+
 @pytest.mark.parametrize("path", READ_BY)
 @pytest.mark.parametrize("is_cached", [True, False])
 async def test_an_answer_under_way_goes_on_after_a_busy_pool(
@@ -86,16 +95,13 @@ async def test_an_answer_under_way_goes_on_after_a_busy_pool(
     def found() -> list[int]:
         return [int(live or line) for live, line in POSITION.findall(sent)]
 
-    def has_waited() -> bool:
-        return any(each.name == unavailable.__name__ for each in caplog.records)
-
     sent = ""
     async with opened(auditor, f"/api/audit/{path}") as response:
         async with asyncio.timeout(TIMEOUT_S):
             await interrupted.began.wait()
         if not is_cached:
             resources.log.cache.clear()
-        await until(has_waited)
+        await until_waiting(caplog)
         await interrupted.end()
         async with asyncio.timeout(TIMEOUT_S):
             while len(found()) < head:
@@ -104,4 +110,27 @@ async def test_an_answer_under_way_goes_on_after_a_busy_pool(
                 sent += line.decode()
 
     assert found() == [*range(1, head + 1)]
+    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
+
+
+async def test_a_stream_that_waits_ends_when_the_service_stops(
+    auditor: Caller,
+    resources: Resources,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    interrupted = Interrupted(resources)
+    live = READ_BY["stream?after=0"]
+    monkeypatch.setattr(f"{live}.BATCH_ENTRIES", 3)
+    monkeypatch.setattr(f"{live}.entries_found", interrupted.entries_found)
+    monkeypatch.setattr(unavailable, "RETRY_S", SHORT_S)
+
+    async with opened(auditor, "/api/audit/stream?after=0") as response:
+        await until_waiting(caplog)
+        await auditor.client.app[STREAMS].close()
+        async with asyncio.timeout(TIMEOUT_S):
+            with pytest.raises(ClientError):
+                await response.content.read()
+    await interrupted.end()
+
     assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []

@@ -20,6 +20,8 @@ from tests.support.waiting import until
 LONG_S = 60.0
 # Beyond what a connection needs to change hands on a busy machine.
 SHORT_S = 0.5
+# Beyond what ten lost connections, or one new one, take.
+RECONNECT_S = 3.0
 
 
 @pytest.fixture
@@ -120,7 +122,7 @@ async def test_a_database_that_is_frozen(pool: CheckedPool, proxy: Proxy) -> Non
 
 async def test_a_database_that_goes_away(pool: CheckedPool, proxy: Proxy) -> None:
     connections = await lent(pool, POOL_SIZE_MAX)
-    served, late = await waiting(pool, LONG_S, 2 * SHORT_S)
+    served, late = await waiting(pool, LONG_S, RECONNECT_S)
     await pool.putconn(connections.pop())
     connections.append(await served)
 
@@ -139,7 +141,7 @@ async def test_sessions_that_were_ended_while_the_database_is_up(
     pool: CheckedPool, proxy: Proxy
 ) -> None:
     connections = await lent(pool, POOL_SIZE_MAX)
-    earlier, later = await waiting(pool, LONG_S, SHORT_S)
+    earlier, later = await waiting(pool, LONG_S, RECONNECT_S)
     proxy.go_away()
     proxy.come_back()
     lost = connections.pop()
