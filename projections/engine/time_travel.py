@@ -1,13 +1,14 @@
 """Aggregates as of an earlier position of the log: the parameter ``at``."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from aiohttp import web
+from eventsourcing.utils import get_topic
 
 from projections.engine.snapshot import Snapshot, reading, wait_for_followers
 from service.aggregate import LoggedAggregate
@@ -16,6 +17,15 @@ from service.errors import MalformedRequestError, Problem
 from service.event_log import aggregate_reader, reader
 from service.event_log.mapper import EventMapper
 from service.http.app_keys import EVENT_LOG
+
+# Followers that are further behind are waited for, whatever they have to apply.
+SCANNED_MAX: Final = 10_000
+IS_ANY_BETWEEN = """
+    SELECT 1
+      FROM events.stored_event
+     WHERE notification_id > %s AND notification_id <= %s AND topic = ANY (%s)
+     LIMIT 1
+"""
 
 A = TypeVar("A", bound=LoggedAggregate)
 
@@ -77,11 +87,15 @@ def beyond_the_log(head: int) -> MalformedRequestError:
 
 @asynccontextmanager
 async def reading_as_of(
-    request: web.Request, at: int | datetime | None, *followers: str
+    request: web.Request,
+    at: int | datetime | None,
+    *followers: str,
+    of: Sequence[type[Any]],
 ) -> AsyncIterator[tuple[Snapshot, AsOf]]:
     """Open a snapshot that reflects a position or time, and the log as of it.
 
-    None is what the snapshot reflects.
+    None is the end of the log. ``of`` are the event types that matter of those that
+    the followers apply: without one of them in between, none is waited for.
 
     :raises MalformedRequestError: the log has not reached that position
     :raises UnavailableError: the followers don't reach it in time
@@ -89,11 +103,20 @@ async def reading_as_of(
     mapper = request.config_dict[EVENT_LOG].mapper
     async with AsyncExitStack() as stack:
         snapshot = await stack.enter_async_context(reading(request, *followers))
-        reflected = snapshot.position
-        then = await as_of(snapshot.db, mapper, reflected if at is None else at)
-        if then.position > reflected:
+        then = await as_of(snapshot.db, mapper, at)
+        if not await _reflects(snapshot, then.position, of):
             await stack.aclose()
             await wait_for_followers(request, followers, then.position)
             snapshot = await stack.enter_async_context(reading(request, *followers))
             then = await as_of(snapshot.db, mapper, then.position)
         yield snapshot, then
+
+
+async def _reflects(snapshot: Snapshot, position: int, of: Sequence[type[Any]]) -> bool:
+    if position <= snapshot.position:
+        return True
+    if position - snapshot.position > SCANNED_MAX:
+        return False
+    asked = [snapshot.position, position, [*map(get_topic, of)]]
+    cursor = await snapshot.db.execute(IS_ANY_BETWEEN, asked, prepare=True)
+    return not await cursor.fetchall()

@@ -26,6 +26,7 @@ from projections.tool_rules.explanation import (
     explain,
     facts_of,
 )
+from projections.tool_rules.projector import ToolRulesProjector
 from service.errors import NotFoundError
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
@@ -139,7 +140,9 @@ async def get_call(request: web.Request, call_id: UUID) -> Answer[ExplainedToolC
     explanation = None
     if call["connector_id"] is not None and call["tool"] is not None:
         at = call["position"] - 1
-        async with reading_as_of(request, at, *EXPLAINED_BY) as (snapshot, then):
+        async with reading_as_of(
+            request, at, *EXPLAINED_BY, of=ToolRulesProjector.events
+        ) as (snapshot, then):
             facts = await facts_of(
                 then,
                 snapshot.db,

@@ -17,6 +17,7 @@ from projections.tool_rules.explanation import (
     explain,
     facts_of,
 )
+from projections.tool_rules.projector import ToolRulesProjector
 from projections.tool_rules.queries import (
     RuleOnConnector,
     connectors_held,
@@ -151,7 +152,9 @@ async def get_tool_explanation(
     """
     principal = request[PRINCIPAL]
     mapper = request.app[EVENT_LOG].mapper
-    async with reading_as_of(request, query.at, *EXPLAINED_BY) as (snapshot, then):
+    async with reading_as_of(
+        request, query.at, *EXPLAINED_BY, of=ToolRulesProjector.events
+    ) as (snapshot, then):
         now = await as_of(snapshot.db, mapper, None)
         scope = await scope_of(principal, agent_id, now=now, db=snapshot.db)
         if not scope.includes(query.connector_id):

@@ -7,13 +7,11 @@ import pytest
 
 from projections.tool_rules import history, look_back
 from service.resources import Resources
-from service.tool_rules.glob import matches, search_key, search_keys
 from tests.support.callers import Caller, Callers
 from tests.support.reading import read_events
 from tests.support.rebuilding import expect_rebuild_equals_live
 from tests.support.scenario import Scenario
 from tests.support.tool_rules.deciding_history import (
-    PATTERNS,
     TOOLS,
     DecidingHistory,
     Fold,
@@ -149,12 +147,3 @@ async def test_rebuild_gives_the_same_rows(
     await some.end()
 
     await expect_rebuild_equals_live(resources, "tool_rules")
-
-
-def test_a_pattern_is_found_by_each_name_that_it_matches() -> None:
-    long = "a" * 300
-    for pattern in (*PATTERNS, f"*{long}?", f"{long}*b", "é*ü"):
-        for name in (*TOOLS, "", f"{long}b", f"x{long}b", "éü"):
-            if matches(pattern, name):
-                assert search_key(pattern) in search_keys(name)
-    assert search_key("crm.contacts.17") not in search_keys("crm.contacts.list")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.tool_rules.glob import matches
+from service.tool_rules.glob import matches, search_key, search_keys
 from tests.unit.tool_rules.naive_glob import matches_by_definition
 
 PATTERNS = st.text("abA-*?", min_size=1, max_size=8)
@@ -92,3 +92,19 @@ def test_hostile_patterns_take_no_longer_than_others(pattern: str) -> None:
     for name in ("a" * 256, "ab" * 128, "b" + "a" * 255):
         matches(pattern, name)
     assert time.process_time() - started < 0.1
+
+
+@given(pattern=st.one_of(PATTERNS, REPETITIVE), name=st.one_of(NAMES, REPETITIVE))
+def test_a_name_has_the_search_key_of_each_pattern_that_it_matches(
+    pattern: str, name: str
+) -> None:
+    for each in (pattern, f"*{pattern}", f"{pattern}*", name, f"{name[:-1]}?", "*"):
+        if matches(each, name):
+            assert search_key(each) in search_keys(name)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["crm.contacts.17*", "*17.contacts", "crm.*.list17", "?17?"]
+)
+def test_patterns_with_another_number_are_not_found(pattern: str) -> None:
+    assert search_key(pattern) not in search_keys("crm.contacts.list")
