@@ -139,7 +139,7 @@ async def get_connector(
             grants = await grants_of_connector(snapshot.db, id)
         else:
             log = request.app[EVENT_LOG]
-            then = await as_of(snapshot.db, log.mapper, query.at)
+            then = await as_of(snapshot.db, log.mapper, query.at, log.snapshots)
             was = await then.find(Connector, id)
             if access is None or not access.sees_past or was is None or was.is_retired:
                 raise NotFoundError(NO_SUCH_CONNECTOR)

@@ -16,6 +16,7 @@ from service.database import Db
 from service.errors import MalformedRequestError, Problem
 from service.event_log import aggregate_reader, reader
 from service.event_log.mapper import EventMapper
+from service.event_log.snapshots import Snapshots
 from service.http.app_keys import EVENT_LOG
 
 # Followers that are further behind are waited for, whatever they have to apply.
@@ -37,6 +38,7 @@ class AsOf:
     position: int
     _db: Db
     _mapper: EventMapper
+    _snapshots: Snapshots | None = None
     _is_now: bool = False
 
     async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
@@ -44,38 +46,43 @@ class AsOf:
 
         What it returns is the caller's own, and never saved.
         """
-        if self._is_now:
-            aggregate, _ = await aggregate_reader.load(
-                self._db, self._mapper, aggregate_id
+        version: int | None = aggregate_reader.VERSION_MAX
+        if not self._is_now:
+            version = await aggregate_reader.version_at(
+                self._db, aggregate_id, self.position
             )
-            return aggregate if isinstance(aggregate, kind) else None
-        version = await aggregate_reader.version_at(
-            self._db, aggregate_id, self.position
-        )
         if version is None:
             return None
-        aggregate, _ = await aggregate_reader.load(
+        loaded = await aggregate_reader.load(
             self._db, self._mapper, aggregate_id, upto=version
         )
-        return aggregate if isinstance(aggregate, kind) else None
+        if self._snapshots is not None:
+            self._snapshots.leave(loaded)
+        return loaded.aggregate if isinstance(loaded.aggregate, kind) else None
 
 
-async def as_of(db: Db, mapper: EventMapper, at: int | datetime | None) -> AsOf:
+async def as_of(
+    db: Db,
+    mapper: EventMapper,
+    at: int | datetime | None,
+    snapshots: Snapshots | None = None,
+) -> AsOf:
     """Find the position that ``at`` names; None is the end of the log.
 
+    ``snapshots`` gets those of aggregates that are replayed from far.
     A time means everything recorded up to and at it; one in the future is now.
     Without ``at``, expects a snapshot of the database, which doesn't move.
 
     :raises MalformedRequestError: the log has not reached that position
     """
     if isinstance(at, datetime):
-        return AsOf(await reader.position_at(db, at), db, mapper)
+        return AsOf(await reader.position_at(db, at), db, mapper, snapshots)
     head, _ = await reader.head(db)
     if at is None:
-        return AsOf(head, db, mapper, _is_now=True)
+        return AsOf(head, db, mapper, snapshots, _is_now=True)
     if at > head:
         raise beyond_the_log(head)
-    return AsOf(at, db, mapper)
+    return AsOf(at, db, mapper, snapshots)
 
 
 def beyond_the_log(head: int) -> MalformedRequestError:
@@ -100,15 +107,16 @@ async def reading_as_of(
     :raises MalformedRequestError: the log has not reached that position
     :raises UnavailableError: the followers don't reach it in time
     """
-    mapper = request.config_dict[EVENT_LOG].mapper
+    log = request.config_dict[EVENT_LOG]
     async with AsyncExitStack() as stack:
         snapshot = await stack.enter_async_context(reading(request, *followers))
-        then = await as_of(snapshot.db, mapper, at)
+        then = await as_of(snapshot.db, log.mapper, at, log.snapshots)
         if not await _reflects(snapshot, then.position, of):
             await stack.aclose()
             await wait_for_followers(request, followers, then.position)
             snapshot = await stack.enter_async_context(reading(request, *followers))
-            then = await as_of(snapshot.db, mapper, then.position)
+            at = then.position
+            then = await as_of(snapshot.db, log.mapper, at, log.snapshots)
         yield snapshot, then
 
 

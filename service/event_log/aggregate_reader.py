@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from eventsourcing.domain import Snapshot
@@ -19,16 +20,24 @@ from service.event_log.reader import (
 )
 from service.pacing import Pace, turn_for
 
+# The newest that is early enough. The event is looked up for each candidate in turn: a
+# join could read all events of the aggregate.
 SNAPSHOT = """
-    SELECT s.originator_id, s.originator_version, s.topic, s.state, s.class_version
+    SELECT originator_id, originator_version, topic, state, class_version
       FROM events.snapshot s
-      JOIN events.stored_event e USING (originator_id, originator_version, command_id)
-     WHERE s.originator_id = %b
+     WHERE originator_id = %b AND originator_version <= %b
+       AND command_id = (
+           SELECT e.command_id
+             FROM events.stored_event e
+            WHERE e.originator_id = s.originator_id
+              AND e.originator_version = s.originator_version)
+     ORDER BY originator_version DESC
+     LIMIT 1
 """
 # As many as fit into CHUNK_BYTES, but at least one.
 AGGREGATE_EVENTS = """
-    SELECT originator_id, originator_version, topic, state
-      FROM (SELECT originator_id, originator_version, topic, state,
+    SELECT originator_id, originator_version, topic, state, command_id
+      FROM (SELECT originator_id, originator_version, topic, state, command_id,
                    sum(octet_length(state)) OVER (ORDER BY originator_version)
                    - octet_length(state) AS bytes_before
               FROM events.stored_event
@@ -61,39 +70,46 @@ LATEST_VERSIONS = """
             ORDER BY originator_version DESC
             LIMIT 1) AS latest
 """
-# Versions ascend with positions, so this stops at the first row that is early enough.
+# Versions ascend with positions, so this bisects them: none up to ``low`` is too late,
+# and all after ``high`` are. Where a version is missing, the one before is looked at.
 VERSION_AT = """
+    WITH RECURSIVE search (low, high) AS (
+        (SELECT 0::bigint, originator_version
+           FROM events.stored_event
+          WHERE originator_id = %(id)s
+          ORDER BY originator_version DESC
+          LIMIT 1)
+        UNION ALL
+        SELECT CASE WHEN is_too_late THEN low ELSE middle END,
+               CASE WHEN is_too_late THEN middle - 1 ELSE high END
+          FROM (SELECT low, high, (low + high + 1) / 2 AS middle
+                  FROM search
+                 WHERE low < high) AS halves
+          LEFT JOIN LATERAL (
+               SELECT notification_id > %(position)s AS is_too_late
+                 FROM events.stored_event
+                WHERE originator_id = %(id)s AND originator_version <= middle
+                ORDER BY originator_version DESC
+                LIMIT 1) AS probe ON true)
     SELECT originator_version
       FROM events.stored_event
-     WHERE originator_id = %(id)s AND notification_id <= %(position)s
+     WHERE originator_id = %(id)s
+       AND originator_version <= (SELECT low FROM search WHERE low = high)
      ORDER BY originator_version DESC
      LIMIT 1
-"""
-STORE_SNAPSHOT = """
-    INSERT INTO events.snapshot AS kept (
-           originator_id, originator_version, class_version, topic, state, command_id)
-    SELECT given.*, e.command_id
-      FROM (VALUES (%s::uuid, %s::bigint, %s::int, %s, %s::bytea))
-           AS given (originator_id, originator_version, class_version, topic, state)
-      JOIN events.stored_event e USING (originator_id, originator_version)
-    ON CONFLICT (originator_id) DO UPDATE
-       SET originator_version = excluded.originator_version,
-           class_version = excluded.class_version,
-           topic = excluded.topic,
-           state = excluded.state,
-           command_id = excluded.command_id
-     WHERE kept.originator_version < excluded.originator_version
-        OR kept.class_version <> excluded.class_version
-        OR NOT EXISTS (
-           SELECT FROM events.stored_event
-            WHERE originator_id = kept.originator_id
-              AND originator_version = kept.originator_version
-              AND command_id = kept.command_id)
 """
 VERSION_MAX = 2**62
 SMALL_EVENTS = 10
 
 logger = logging.getLogger(__name__)
+
+
+class Loaded(NamedTuple):
+    """An aggregate, how many events were replayed, and the command of the last one."""
+
+    aggregate: LoggedAggregate | None
+    replayed: int
+    command_id: UUID | None
 
 
 async def load(
@@ -102,13 +118,12 @@ async def load(
     aggregate_id: UUID,
     *,
     upto: int = VERSION_MAX,
-) -> tuple[LoggedAggregate | None, int]:
-    """Return an aggregate at a version, and how many events were replayed."""
-    aggregate = None
-    if upto == VERSION_MAX:
-        aggregate = await _from_snapshot(connection, mapper, aggregate_id)
+) -> Loaded:
+    """Load an aggregate at a version: from the snapshot before it, and the rest."""
+    aggregate = await _from_snapshot(connection, mapper, aggregate_id, upto)
     version = aggregate.version if aggregate else 0
     replayed = 0
+    command_id = None
     pace = Pace()
     while True:
         cursor = await connection.execute(
@@ -123,15 +138,16 @@ async def load(
             prepare=True,
             binary=True,
         )
-        chunk = [stored_event(row) for row in await cursor.fetchall()]
-        for stored in chunk:
+        chunk = await cursor.fetchall()
+        for row in chunk:
+            stored = stored_event(row)
             await pace.pause(len(stored.state))
             event = mapper.to_domain_event(stored)
             aggregate = event.mutate(aggregate)
-            version = stored.originator_version
+            version, command_id = stored.originator_version, row[4]
         replayed += len(chunk)
-        if is_last_chunk([len(stored.state) for stored in chunk]):
-            return aggregate, replayed
+        if is_last_chunk([len(row[3]) for row in chunk]):
+            return Loaded(aggregate, replayed, command_id)
 
 
 async def load_small(
@@ -159,26 +175,29 @@ async def load_small(
 
 
 async def _from_snapshot(
-    connection: Db, mapper: EventMapper, aggregate_id: UUID
+    connection: Db, mapper: EventMapper, aggregate_id: UUID, upto: int
 ) -> LoggedAggregate | None:
-    cursor = await connection.execute(SNAPSHOT, [aggregate_id], prepare=True)
-    row = await cursor.fetchone()
-    if row is None or mapper.class_version(row[2]) != row[4]:
-        return None
-    stored = StoredEvent(
-        originator_id=row[0],
-        originator_version=row[1],
-        topic=get_topic(Snapshot),
-        state=bytes(row[3]),
-    )
-    await turn_for(len(stored.state))
-    try:
-        aggregate: LoggedAggregate = mapper.to_domain_event(stored).mutate(None)
-    except Exception:
-        # The aggregate is replayed from its events instead.
-        logger.exception("can't read a snapshot", extra={"aggregate": str(row[0])})
-        return None
-    return aggregate
+    while True:
+        cursor = await connection.execute(SNAPSHOT, [aggregate_id, upto], prepare=True)
+        row = await cursor.fetchone()
+        # Before one of another class version there are mostly others of it.
+        if row is None or mapper.class_version(row[2]) != row[4]:
+            return None
+        stored = StoredEvent(
+            originator_id=row[0],
+            originator_version=row[1],
+            topic=get_topic(Snapshot),
+            state=bytes(row[3]),
+        )
+        await turn_for(len(stored.state))
+        try:
+            aggregate: LoggedAggregate = mapper.to_domain_event(stored).mutate(None)
+        except Exception:
+            # More events are replayed instead.
+            logger.exception("can't read a snapshot", extra={"aggregate": str(row[0])})
+            upto = stored.originator_version - 1
+        else:
+            return aggregate
 
 
 async def latest_versions(
@@ -194,24 +213,7 @@ async def latest_versions(
 async def version_at(connection: Db, aggregate_id: UUID, position: int) -> int | None:
     """Return an aggregate's version as of a position; None when it didn't exist."""
     cursor = await connection.execute(
-        VERSION_AT, {"id": aggregate_id, "position": position}
+        VERSION_AT, {"id": aggregate_id, "position": position}, prepare=True
     )
     row = await cursor.fetchone()
     return row[0] if row else None
-
-
-async def store_snapshot(
-    connection: Db,
-    stored: StoredEvent,
-    aggregate: type[LoggedAggregate],
-) -> None:
-    await connection.execute(
-        STORE_SNAPSHOT,
-        [
-            stored.originator_id,
-            stored.originator_version,
-            aggregate.class_version,
-            get_topic(aggregate),
-            stored.state,
-        ],
-    )

@@ -23,11 +23,7 @@ from service.event_log.history import History, Mark, recognize
 from service.event_log.mapper import EventMapper
 from service.event_log.pending import NO_BASES, PendingCommand
 from service.event_log.receipt_retention import keep_deleting_expired
-from service.event_log.snapshots import (
-    SNAPSHOT_INTERVAL,
-    Snapshots,
-    is_snapshot_due,
-)
+from service.event_log.snapshots import Snapshots, is_snapshot_due
 from service.event_log.writer import Observer, Timeouts, Writer
 from service.tasks import background_task, end_tasks
 
@@ -92,7 +88,7 @@ class EventLog:
             on_cut=self._forget,
         )
         self._tasks: list[asyncio.Task[None]] = []
-        self._snapshots = Snapshots(pool, self.mapper)
+        self.snapshots = Snapshots(pool, self.mapper)
         locks = AggregateLocks(self.wait_s)
         self.lock, self.is_contended = locks.lock, locks.is_contended
 
@@ -112,7 +108,7 @@ class EventLog:
         """Commit the queued commands, then close the log's own connections."""
         await self._writer.stop()
         await end_tasks(*self._tasks)
-        await self._snapshots.stop()
+        await self.snapshots.stop()
         await self.notifier.stop()
 
     @property
@@ -159,12 +155,8 @@ class EventLog:
             return cached
         with self.cache.loading(aggregate_id) as loading:
             async with self._pool.connection() as connection:
-                aggregate, replayed = await aggregate_reader.load(
-                    connection, self.mapper, aggregate_id
-                )
+                aggregate = await self.snapshots.load(connection, aggregate_id)
             loading.aggregate = aggregate
-        if aggregate is not None and replayed >= SNAPSHOT_INTERVAL:
-            self._snapshots.take(aggregate)
         return aggregate
 
     async def refresh(self, age_max_s: float) -> None:
@@ -227,8 +219,8 @@ class EventLog:
             )
             if version is None:
                 return None, position
-            aggregate, _ = await aggregate_reader.load(
-                connection, self.mapper, aggregate_id, upto=version
+            aggregate = await self.snapshots.load(
+                connection, aggregate_id, upto=version
             )
         return aggregate, position
 
@@ -277,7 +269,7 @@ class EventLog:
                 if is_latest:
                     self.cache.put(aggregate)
                 if is_snapshot_due(append.reads[aggregate.id], aggregate.version):
-                    self._snapshots.take(aggregate)
+                    self.snapshots.take(aggregate, append.command_id)
         if last is not None:
             # Its commit has returned, so the standbys have it and all before it.
             self.durable.advance(Mark(self.epoch, result.last_position, last))

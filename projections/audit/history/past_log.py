@@ -13,6 +13,7 @@ from service.audit.record import record_reading
 from service.database import Db
 from service.errors import MalformedRequestError, Problem
 from service.event_log.mapper import EventMapper
+from service.event_log.snapshots import Snapshots
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.requests import QueryModel
@@ -33,6 +34,7 @@ class PastLog:
 
     db: Db
     mapper: EventMapper
+    snapshots: Snapshots
     head: int
 
     async def as_of(self, at: At | None) -> AsOf:
@@ -40,7 +42,8 @@ class PastLog:
 
         :raises MalformedRequestError: the log had not reached that position
         """
-        then = await as_of(self.db, self.mapper, self.head if at is None else at)
+        asked = self.head if at is None else at
+        then = await as_of(self.db, self.mapper, asked, self.snapshots)
         if then.position <= self.head:
             return then
         if isinstance(at, int):
@@ -74,4 +77,5 @@ async def open_past_log(
         # The reading itself changes nothing that they build.
         await wait_for_followers(request, followers, recorded_at - 1)
     async with reading_log(request, recorded_at, *followers) as db:
-        yield PastLog(db, request.config_dict[EVENT_LOG].mapper, recorded_at)
+        log = request.config_dict[EVENT_LOG]
+        yield PastLog(db, log.mapper, log.snapshots, recorded_at)

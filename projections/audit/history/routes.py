@@ -22,7 +22,6 @@ from projections.audit.history.state import (
 )
 from service.aggregate import LoggedAggregate
 from service.errors import MalformedRequestError, NotFoundError, Problem
-from service.event_log import aggregate_reader
 from service.http.as_of import At
 from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
@@ -123,9 +122,7 @@ async def get_aggregate(
 async def _at_version(
     history: PastLog, aggregate_id: UUID, version: int
 ) -> LoggedAggregate | None:
-    aggregate, _ = await aggregate_reader.load(
-        history.db, history.mapper, aggregate_id, upto=version
-    )
+    aggregate = await history.snapshots.load(history.db, aggregate_id, upto=version)
     return aggregate if aggregate and aggregate.version == version else None
 
 

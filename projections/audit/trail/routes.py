@@ -132,9 +132,9 @@ async def get_audit_event(
         found = await entries_between(db, after=position - 1, upto=position, limit=1)
         if not found:
             raise NotFoundError("the log has no such position")
-        mapper = request.config_dict[EVENT_LOG].mapper
-        named = await named_entries(db, mapper, found)
-        changes = await changes_at(db, mapper, found[0])
+        log = request.config_dict[EVENT_LOG]
+        named = await named_entries(db, log.mapper, found)
+        changes = await changes_at(db, log.snapshots, found[0])
     (entry,) = await named.shown(request.config_dict[VAULT])
     data = WholeEntry(**entry, changes=changes, recorded=recorded(found[0]))
     return Answer(message="audit entry", data=data)

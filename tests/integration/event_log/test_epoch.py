@@ -106,7 +106,7 @@ async def test_a_snapshot_of_events_that_were_cut_is_not_read(
     ledger_id = await open_ledger(log, "cut")
     await run(log, entering(ledger_id, *(["lost"] * SNAPSHOT_INTERVAL)))
     async with asyncio.timeout(60):
-        await log._snapshots.stop()  # noqa: SLF001 # writes in the background
+        await log.snapshots.stop()
     await cut(owner, 1)
     await run(other_log, entering(ledger_id, *(["other"] * SNAPSHOT_INTERVAL)))
     other_log.cache.clear()

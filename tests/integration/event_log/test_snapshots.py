@@ -1,28 +1,18 @@
 """Snapshots are a shortcut to the same aggregate, and nothing else."""
 
-from typing import Any
 from uuid import UUID
 
 import pytest
 from psycopg import AsyncConnection
 
-from service.event_log import aggregate_reader
 from service.event_log.log import EventLog
 from service.event_log.snapshots import SNAPSHOT_INTERVAL
-from tests.support.event_log.ledger import Ledger
 from tests.support.event_log.logs import enter, entering, open_ledger, open_log, run
-
-
-async def replayed(log: EventLog, ledger_id: Any) -> tuple[Ledger, int]:
-    """Load past the cache; return the aggregate and how many events it took."""
-    async with log._pool.connection() as db:  # noqa: SLF001 # writes in the background
-        aggregate, events = await aggregate_reader.load(db, log.mapper, ledger_id)
-    assert isinstance(aggregate, Ledger)
-    return aggregate, events
+from tests.support.event_log.snapshots import past
 
 
 async def settled(log: EventLog) -> None:
-    await log._snapshots.stop()  # noqa: SLF001 # writes in the background
+    await log.snapshots.stop()
 
 
 async def long_ledger(log: EventLog) -> UUID:
@@ -41,7 +31,7 @@ async def test_three_hundred_and_fifty_events_load_through_a_snapshot(
         await enter(log, ledger_id, str(number))
     await settled(log)
 
-    aggregate, events = await replayed(log, ledger_id)
+    aggregate, events = await past(log, ledger_id)
 
     assert events == 50
     assert aggregate.version == 350
@@ -55,7 +45,7 @@ async def test_a_command_that_jumps_over_the_interval_takes_one_too(
     await run(log, entering(ledger_id, *(["x"] * (SNAPSHOT_INTERVAL + 5))))
     await settled(log)
 
-    _, events = await replayed(log, ledger_id)
+    _, events = await past(log, ledger_id)
 
     assert events == 0
 
@@ -69,16 +59,16 @@ async def test_loading_a_long_aggregate_leaves_a_snapshot(
     await other_log.load(ledger_id)
     await settled(other_log)
 
-    assert (await replayed(log, ledger_id))[1] == 0
+    assert (await past(log, ledger_id))[1] == 0
 
 
 async def test_a_snapshot_equals_the_full_replay(
     log: EventLog, owner: AsyncConnection
 ) -> None:
     ledger_id = await long_ledger(log)
-    short, _ = await replayed(log, ledger_id)
+    short, _ = await past(log, ledger_id)
     await owner.execute("DELETE FROM events.snapshot")
-    full, events = await replayed(log, ledger_id)
+    full, events = await past(log, ledger_id)
 
     assert events == SNAPSHOT_INTERVAL + 1
     assert vars(short) == vars(full)
@@ -93,7 +83,7 @@ async def test_a_snapshot_of_another_class_version_is_passed_over(
         "UPDATE events.snapshot SET class_version = 2, state = %s", [state]
     )
 
-    aggregate, events = await replayed(log, ledger_id)
+    aggregate, events = await past(log, ledger_id)
 
     assert events == SNAPSHOT_INTERVAL + 1
     assert aggregate.entries == [str(n) for n in range(SNAPSHOT_INTERVAL)]
