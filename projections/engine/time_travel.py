@@ -57,7 +57,7 @@ class AsOf:
             self._db, self._mapper, aggregate_id, upto=version
         )
         if self._snapshots is not None:
-            self._snapshots.leave(loaded)
+            self._snapshots.leave(loaded, is_newest=self._is_now)
         return loaded.aggregate if isinstance(loaded.aggregate, kind) else None
 
 

@@ -105,10 +105,14 @@ logger = logging.getLogger(__name__)
 
 
 class Loaded(NamedTuple):
-    """An aggregate, how many events were replayed, and the command of the last one."""
+    """An aggregate, and the events that were replayed.
+
+    How many, their size in bytes, and the command of the last one.
+    """
 
     aggregate: LoggedAggregate | None
     replayed: int
+    bytes_replayed: int
     command_id: UUID | None
 
 
@@ -122,7 +126,7 @@ async def load(
     """Load an aggregate at a version: from the snapshot before it, and the rest."""
     aggregate = await _from_snapshot(connection, mapper, aggregate_id, upto)
     version = aggregate.version if aggregate else 0
-    replayed = 0
+    replayed = bytes_replayed = 0
     command_id = None
     pace = Pace()
     while True:
@@ -145,9 +149,11 @@ async def load(
             event = mapper.to_domain_event(stored)
             aggregate = event.mutate(aggregate)
             version, command_id = stored.originator_version, row[4]
+        sizes = [len(row[3]) for row in chunk]
         replayed += len(chunk)
-        if is_last_chunk([len(row[3]) for row in chunk]):
-            return Loaded(aggregate, replayed, command_id)
+        bytes_replayed += sum(sizes)
+        if is_last_chunk(sizes):
+            return Loaded(aggregate, replayed, bytes_replayed, command_id)
 
 
 async def load_small(

@@ -17,6 +17,8 @@ from service.event_log.mapper import EventMapper
 
 SNAPSHOT_INTERVAL = 100
 SNAPSHOTS_AT_ONCE_MAX = 4
+# Bytes of events for each byte of a snapshot that isn't the newest.
+PRICE = 4
 
 # One process at a time decides which snapshots of an aggregate stay.
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('snapshot ' || %(id)s::uuid, 0))"
@@ -44,8 +46,8 @@ STORE = """
        SET state = excluded.state
 """
 # The newest snapshot always stays; another one, if the events since the one before it
-# have four times its bytes. The one to judge is that just stored, or if it is the
-# newest, the one that was. It also goes if the next one couldn't stay beside it.
+# pay for it. The one to judge is that just stored, or if it is the newest, the one that
+# was. It also goes if the next one couldn't stay beside it.
 DELETE_UNPAID = """
     WITH on_the_way AS (
          SELECT originator_version AS version,
@@ -66,14 +68,16 @@ DELETE_UNPAID = """
      WHERE s.originator_id = %(id)s AND s.originator_version = judged.version
        AND EXISTS (
            SELECT FROM on_the_way w
-            WHERE w.version IN (judged.version, judged.version_after)
-              AND w.version_after IS NOT NULL
-              AND 4 * w.bytes > (
-                  SELECT coalesce(sum(octet_length(e.state)), 0)
-                    FROM events.stored_event e
-                   WHERE e.originator_id = %(id)s
-                     AND e.originator_version > w.version_before
-                     AND e.originator_version <= w.version))
+            WHERE w.version_after IS NOT NULL
+              -- Otherwise PostgreSQL adds up all events of the aggregate.
+              AND CASE WHEN w.version IN (judged.version, judged.version_after)
+                  THEN %(price)s * w.bytes > (
+                       SELECT coalesce(sum(octet_length(e.state)), 0)
+                         FROM events.stored_event e
+                        WHERE e.originator_id = %(id)s
+                          AND e.originator_version > w.version_before
+                          AND e.originator_version <= w.version)
+                  END)
 """
 
 logger = logging.getLogger(__name__)
@@ -102,23 +106,29 @@ class Snapshots:
         loaded = await aggregate_reader.load(
             connection, self._mapper, aggregate_id, upto=upto
         )
-        self.leave(loaded)
+        self.leave(loaded, is_newest=upto == VERSION_MAX)
         return loaded.aggregate
 
-    def leave(self, loaded: Loaded) -> None:
+    def leave(self, loaded: Loaded, *, is_newest: bool) -> None:
         """Take a snapshot of an aggregate that was replayed from far."""
-        aggregate, replayed, command_id = loaded
+        aggregate, replayed, bytes_replayed, command_id = loaded
         if aggregate and command_id and replayed >= SNAPSHOT_INTERVAL:
-            self.take(aggregate, command_id)
+            self.take(aggregate, command_id, paid=None if is_newest else bytes_replayed)
 
-    def take(self, aggregate: LoggedAggregate, command_id: UUID) -> None:
+    def take(
+        self, aggregate: LoggedAggregate, command_id: UUID, *, paid: int | None = None
+    ) -> None:
         """Store a snapshot in the background, unless many are being stored.
 
-        ``command_id`` is that of the aggregate's last event.
+        ``command_id`` is that of the aggregate's last event. ``paid`` are the bytes of
+        the events since the snapshot before; None for the newest state.
         """
         if len(self._tasks) >= SNAPSHOTS_AT_ONCE_MAX:
             return
         stored = self._mapper.to_stored_event(Snapshot.take(aggregate))
+        # Otherwise each read would store and delete one.
+        if paid is not None and paid < PRICE * len(stored.state):
+            return
         task = asyncio.create_task(self._store(stored, type(aggregate), command_id))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -153,6 +163,7 @@ async def store_snapshot(
         "topic": get_topic(kind),
         "state": stored.state,
         "command_id": command_id,
+        "price": PRICE,
     }
     async with connection.transaction():
         for statement in (LOCK, DELETE_INVALID, STORE, DELETE_UNPAID):

@@ -114,14 +114,30 @@ async def test_a_past_state_that_a_command_asks_for_leaves_one_too(
     assert await versions(owner, ledger_id) == [180]
 
 
-async def test_one_that_isnt_paid_for_is_not_left(
-    log: EventLog, owner: AsyncConnection
+async def test_one_that_isnt_paid_for_is_not_left_nor_tried_to_store(
+    log: EventLog, owner: AsyncConnection, caplog: pytest.LogCaptureFixture
 ) -> None:
     ledger_id = await open_ledger(log, "large")
     await run(log, entering(ledger_id, *(["n" * 500] * 300)))
     await log.snapshots.stop()
+    await owner.execute("REVOKE INSERT ON events.snapshot FROM agent_runtime_service")
 
     await look_back(log, ledger_id, 200)
+
+    assert await versions(owner, ledger_id) == [301]
+    assert "can't store a snapshot" not in caplog.text
+
+
+async def test_of_the_newest_state_one_is_left_whatever_its_size(
+    log: EventLog, other_log: EventLog, owner: AsyncConnection
+) -> None:
+    ledger_id = await open_ledger(log, "large")
+    await run(log, entering(ledger_id, *(["n" * 500] * 300)))
+    await log.snapshots.stop()
+    await owner.execute("DELETE FROM events.snapshot")
+
+    await other_log.load(ledger_id)
+    await other_log.snapshots.stop()
 
     assert await versions(owner, ledger_id) == [301]
 

@@ -10,6 +10,7 @@ from psycopg import AsyncConnection
 from service.event_log import aggregate_reader
 from service.event_log.aggregate_reader import SNAPSHOT, VERSION_AT, version_at
 from service.event_log.log import EventLog
+from service.event_log.snapshots import DELETE_UNPAID, PRICE, SNAPSHOT_INTERVAL
 from tests.support.event_log.logs import enter, entering, open_ledger, run
 
 LENGTH = 1000
@@ -89,9 +90,10 @@ async def test_an_aggregate_that_doesnt_exist_has_none(owner: AsyncConnection) -
     assert await version_at(owner, uuid4(), 1) is None
 
 
-async def test_neither_the_version_nor_the_snapshot_takes_a_scan_of_the_history(
+async def test_neither_a_version_nor_a_snapshot_takes_a_scan_of_the_history(
     log: EventLog, owner: AsyncConnection
 ) -> None:
+    """Neither to read nor to store one."""
     ledger_id = await open_ledger(log, "long")
     for _ in range(LENGTH // 100):
         await run(log, entering(ledger_id, *(["x"] * 100)))
@@ -102,3 +104,6 @@ async def test_neither_the_version_nor_the_snapshot_takes_a_scan_of_the_history(
         assert 0 < await scanned(owner, VERSION_AT, asked) <= PROBES_MAX
         asked_snapshot = [ledger_id, aggregate_reader.VERSION_MAX]
         assert 0 < await scanned(owner, SNAPSHOT, asked_snapshot) <= PROBES_MAX
+    asked = {"id": ledger_id, "version": LENGTH + 1, "price": PRICE}
+    between = LENGTH // 100 + SNAPSHOT_INTERVAL
+    assert 0 < await scanned(owner, DELETE_UNPAID, asked) <= 2 * between
