@@ -1,7 +1,7 @@
 """Snapshots on the way: past states are near to one, at a bounded cost in bytes."""
 
 import asyncio
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -20,6 +20,7 @@ from tests.support.event_log.logs import (
 )
 from tests.support.event_log.snapshots import (
     annotated,
+    command_of,
     expect_paid,
     kept,
     ledger_of,
@@ -30,18 +31,6 @@ from tests.support.event_log.snapshots import (
 
 # A snapshot of so large notes isn't paid for by fewer than four events.
 LARGE = "x" * 10_000
-
-
-async def command_of(db: AsyncConnection, ledger_id: UUID, version: int) -> UUID:
-    cursor = await db.execute(
-        "SELECT command_id FROM events.stored_event"
-        " WHERE originator_id = %s AND originator_version = %s",
-        [ledger_id, version],
-    )
-    row = await cursor.fetchone()
-    assert row is not None
-    command_id: UUID = row[0]
-    return command_id
 
 
 async def test_a_past_state_takes_fewer_than_a_hundred_events_and_is_the_full_replay(

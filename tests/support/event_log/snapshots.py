@@ -88,3 +88,15 @@ async def look_back(log: EventLog, ledger_id: UUID, upto: int) -> None:
     async with log._pool.connection() as db:  # noqa: SLF001 # what the log itself uses
         assert await log.snapshots.load(db, ledger_id, upto=upto)
     await log.snapshots.stop()
+
+
+async def command_of(db: AsyncConnection[Any], ledger_id: UUID, version: int) -> UUID:
+    cursor = await db.execute(
+        "SELECT command_id FROM events.stored_event"
+        " WHERE originator_id = %s AND originator_version = %s",
+        [ledger_id, version],
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    command_id: UUID = row[0]
+    return command_id
