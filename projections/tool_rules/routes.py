@@ -108,10 +108,11 @@ async def get_agent_tools(
     All rules for managers and readers of the agent, superusers and auditors; for
     others those of connectors that they own and that the agent holds.
     """
-    mapper = request.app[EVENT_LOG].mapper
+    log = request.app[EVENT_LOG]
     async with reading(request, "connectors") as snapshot:
-        now = await as_of(snapshot.db, mapper, None)
-        then = now if query.at is None else await as_of(snapshot.db, mapper, query.at)
+        now = then = await as_of(snapshot.db, log.mapper, None)
+        if query.at is not None:
+            then = await as_of(snapshot.db, log.mapper, query.at, log.snapshots)
         scope = await scope_of(request[PRINCIPAL], agent_id, now=now, db=snapshot.db)
         found = await then.find(ToolRules, ToolRules.create_id(str(agent_id)))
         rules = scope.narrow(found.rules) if found else {}
