@@ -21,7 +21,7 @@ from service.gateway.definitions.aggregate import ToolDefinitions
 from service.tool_rules.glob import search_key, search_keys
 
 # So many are looked at, of each kind, for the event that last changed a decision.
-SPANS_MAX: Final = 2_000
+SPANS_MAX: Final = 1_000
 
 STATED_SINCE = """
     SELECT given.pattern, stated.since
