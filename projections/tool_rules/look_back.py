@@ -18,7 +18,7 @@ from service.gateway.decision import decide_pinned
 from service.gateway.definitions.aggregate import Standing
 from service.tool_rules.comparison import Work
 from service.tool_rules.decision import Stance, decide
-from service.tool_rules.glob import has_wildcard, matches
+from service.tool_rules.glob import has_parts_of, matches
 
 # Some ten milliseconds at the worst, of matching rules that have ended.
 WORK_MAX: Final = 10_000_000
@@ -85,9 +85,11 @@ def _matching(rules: Found[RuleSpan], tool: str) -> Found[RuleSpan]:
     for each in ended:
         pattern = each.pattern
         if pattern not in known:
-            if has_wildcard(pattern) and not work.affords([pattern], [tool]):
-                return Found(found, max(each.until or 0, rules.complete_from))
-            known[pattern] = matches(pattern, tool)
+            known[pattern] = False
+            if has_parts_of(pattern, tool):
+                if not work.affords([pattern], [tool]):
+                    return Found(found, max(each.until or 0, rules.complete_from))
+                known[pattern] = matches(pattern, tool)
         if known[pattern]:
             found.append(each)
     return Found(found, rules.complete_from)

@@ -29,6 +29,15 @@ def matches(pattern: str, name: str) -> bool:
     return pattern == name
 
 
+def has_parts_of(pattern: str, name: str) -> bool:
+    """Whether a name has each part of a pattern that is without wildcards.
+
+    One that matches does; and most that don't lack one, which costs less to see than
+    to compile the pattern.
+    """
+    return all(part in name for part in _WILDCARDS.split(pattern))
+
+
 @lru_cache(maxsize=COMPILED_KEPT_MAX)
 def compiled(pattern: str) -> Callable[[str], re.Match[str] | None]:
     """Return what matches a glob with a whole name.

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.tool_rules.glob import matches, search_key, search_keys
+from service.tool_rules.glob import (
+    has_parts_of,
+    matches,
+    search_key,
+    search_keys,
+)
 from tests.unit.tool_rules.naive_glob import matches_by_definition
 
 PATTERNS = st.text("abA-*?", min_size=1, max_size=8)
@@ -101,6 +106,7 @@ def test_a_name_has_the_search_key_of_each_pattern_that_it_matches(
     for each in (pattern, f"*{pattern}", f"{pattern}*", name, f"{name[:-1]}?", "*"):
         if matches(each, name):
             assert search_key(each) in search_keys(name)
+            assert has_parts_of(each, name)
 
 
 @pytest.mark.parametrize(
