@@ -76,22 +76,6 @@ async def test_a_connection_on_its_way_to_another_waiter(pool: CheckedPool) -> N
     await give_back(pool, [await earlier, *others])
 
 
-async def test_many_wait_while_connections_change_hands(pool: CheckedPool) -> None:
-    async def refused(timeout_s: float) -> type[Exception] | None:
-        try:
-            async with pool.connection(timeout_s) as db:
-                await db.execute("SELECT pg_sleep(0.02)")
-        except PoolTimeout as error:
-            return type(error)
-        return None
-
-    outcomes = await asyncio.gather(
-        *(refused(SHORT_S + number / 2000) for number in range(100 * POOL_SIZE_MAX))
-    )
-
-    assert {*outcomes} == {None, PoolBusyError}
-
-
 async def test_a_pool_that_still_grows(pool: CheckedPool, proxy: Proxy) -> None:
     first, second = await lent(pool, pool.min_size)
     # What is new isn't connected in time.
