@@ -35,12 +35,15 @@ STOPPED = Gauge(
 POSITIONS = """
     SELECT follower, position, reason FROM read.position ORDER BY follower
 """
+# What was built from the log of another epoch reflects nothing of this one.
 APPLIED = """
     SELECT CASE WHEN count(p) = %(followers)s
-                THEN coalesce(min(p.position), h.position) END, h.position
+                THEN coalesce(min(CASE WHEN p.epoch <> h.epoch THEN 0
+                                       ELSE p.position END), h.position) END,
+           h.position
       FROM events.head h
       LEFT JOIN read.position p ON p.follower = ANY (%(names)s)
-     GROUP BY h.position
+     GROUP BY h.position, h.epoch
 """
 
 

@@ -214,18 +214,24 @@ async def reading_log(
     """Lend a connection to a server that has the log up to a position.
 
     And what followers have built up to there.
+
+    :raises UnavailableError: the tables that followers have built are of a version
+        before
     """
     replica = await _reached(request, followers, position)
-    if replica is not None:
-        async with replica.connection() as db:
-            # One address may lead to several replicas.
-            applied, _ = await applied_position(db, followers)
-            if applied is not None and applied >= position:
-                yield db
-                return
-        read_from_primary(request, "behind")
-    async with read_server(request).connection() as db:
-        yield db
+    try:
+        if replica is not None:
+            async with replica.connection() as db:
+                # One address may lead to several replicas.
+                applied, _ = await applied_position(db, followers)
+                if applied is not None and applied >= position:
+                    yield db
+                    return
+            read_from_primary(request, "behind")
+        async with read_server(request).connection() as db:
+            yield db
+    except OTHER_TABLES:
+        raise _NotBuiltYetError from None
 
 
 def lender(

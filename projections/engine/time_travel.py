@@ -123,7 +123,8 @@ async def reading_as_of(
 async def _reflects(snapshot: Snapshot, position: int, of: Sequence[type[Any]]) -> bool:
     if position <= snapshot.position:
         return True
-    if position - snapshot.position > SCANNED_MAX:
+    # At 0, the tables may be of another log.
+    if not snapshot.position or position - snapshot.position > SCANNED_MAX:
         return False
     asked = [snapshot.position, position, [*map(get_topic, of)]]
     cursor = await snapshot.db.execute(IS_ANY_BETWEEN, asked, prepare=True)
