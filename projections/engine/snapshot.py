@@ -25,6 +25,7 @@ from service.http.read_server import (
     read_server,
     reads_from_replica,
 )
+from service.http.replays import out_of_turn
 from service.http.requests import min_position as asked_position
 
 OWN_WRITE_TIMEOUT_S = 1.0
@@ -100,6 +101,15 @@ async def wait_for_followers(
 
     :raises UnavailableError: they don't reach the position asked for in time
     """
+    if asked is None and own_write(request) is None:
+        return None
+    async with out_of_turn(request):
+        return await _wait_for_followers(request, followers, asked)
+
+
+async def _wait_for_followers(
+    request: web.Request, followers: Sequence[str], asked: int | None
+) -> int | None:
     if asked is not None:
         server = await _reached(request, followers, asked)
         if server is None:

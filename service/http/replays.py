@@ -35,7 +35,7 @@ class Replays:
         self._wait_s = wait_s
 
     @asynccontextmanager
-    async def turn(self, user_id: UUID) -> AsyncIterator[None]:
+    async def turn(self, user_id: UUID) -> AsyncIterator["Turn"]:
         """Wait for a turn, and hold it until the block ends.
 
         :raises TooManyRequestsError: the caller has too many already, or those of
@@ -44,28 +44,67 @@ class Replays:
         if self._of_user[user_id] >= OF_USER_MAX:
             raise _too_many(f"you have {OF_USER_MAX} reads of history in flight")
         self._of_user[user_id] += 1
+        turn = Turn(self._at_once, self._wait_s)
         try:
+            await turn.begin()
             try:
-                async with asyncio.timeout(self._wait_s):
-                    await self._at_once.acquire()
-            except TimeoutError:
-                raise _too_many(
-                    f"other reads of history took more than {self._wait_s:g} s"
-                ) from None
-            try:
-                yield
+                yield turn
             finally:
-                self._at_once.release()
+                turn.end()
         finally:
             self._of_user[user_id] -= 1
             if not self._of_user[user_id]:
                 del self._of_user[user_id]
 
 
+class Turn:
+    """One of the turns; who holds it may give it up for a while."""
+
+    def __init__(self, at_once: asyncio.Semaphore, wait_s: float) -> None:
+        self._at_once = at_once
+        self._wait_s = wait_s
+        self._is_held = False
+
+    async def begin(self) -> None:
+        """Wait for the turn.
+
+        :raises TooManyRequestsError: those of others take too long
+        """
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await self._at_once.acquire()
+        except TimeoutError:
+            raise _too_many(
+                f"other reads of history took more than {self._wait_s:g} s"
+            ) from None
+        self._is_held = True
+
+    def end(self) -> None:
+        if self._is_held:
+            self._is_held = False
+            self._at_once.release()
+
+
 REPLAYS = web.AppKey("replays", Replays)
+TURN = web.RequestKey("turn", Turn)
 
 
-def turn_of(request: web.Request) -> AbstractAsyncContextManager[None]:
+@asynccontextmanager
+async def out_of_turn(request: web.Request) -> AsyncIterator[None]:
+    """Leave the turn of a request, if it has one, to others while it only waits.
+
+    :raises TooManyRequestsError: it doesn't get another one
+    """
+    turn = request.get(TURN)
+    if turn is None:
+        yield
+        return
+    turn.end()
+    yield
+    await turn.begin()
+
+
+def turn_of(request: web.Request) -> AbstractAsyncContextManager[Turn]:
     """Return the turn that a request waits for before it reads history.
 
     :raises TooManyRequestsError: it doesn't get one
@@ -78,7 +117,7 @@ def in_turn(function: Function) -> Function:
 
     @wraps(function)
     async def waiting(request: web.Request, **arguments: Any) -> Any:
-        async with turn_of(request):
+        async with turn_of(request) as request[TURN]:
             return await function(request, **arguments)
 
     return cast("Function", waiting)

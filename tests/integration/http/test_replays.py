@@ -2,10 +2,12 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
+from projections.engine import snapshot
 from service.errors import TooManyRequestsError
 from service.http.replays import AT_ONCE_MAX, OF_USER_MAX, REPLAYS, Replays
 from tests.support.callers import Caller, Callers
@@ -102,3 +104,32 @@ async def test_reads_of_history_are_refused_while_others_take_too_long(
 
 async def _answers(caller: Caller, path: str) -> bool:
     return (await caller.get(path)).status == 200
+
+
+async def test_whoever_waits_for_the_read_tables_leaves_the_turn_to_others(
+    callers: Callers, setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting, has_applied = list[int](), asyncio.Event()
+
+    async def wait(_server: Any, _followers: Any, position: int, **_: Any) -> None:
+        waiting.append(position)
+        await has_applied.wait()
+
+    root = await callers.user("root", "superuser")
+    agent = await setting.agent(root)
+    connector = await setting.connector(root, granted_to=[agent])
+    await put(root, agent, rule(connector, "a", "allow"))
+    explained = f"/api/mcp/agents/{agent}/tools/explain?connector_id={connector}&tool=a"
+    monkeypatch.setattr(snapshot, "wait_for_position", wait)
+    explaining = [
+        asyncio.create_task(root.get(explained)) for _ in range(AT_ONCE_MAX + 1)
+    ]
+    await until(lambda: len(waiting) == len(explaining))
+
+    entry = await root.get("/api/audit/events/1")
+
+    assert entry.status == 200
+    assert not any(each.done() for each in explaining)
+    monkeypatch.undo()
+    has_applied.set()
+    assert {(await each).status for each in explaining} == {200}
