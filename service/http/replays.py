@@ -1,9 +1,9 @@
 """A bound on how many requests of one process read history at once."""
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Final, TypeVar, cast
 from uuid import UUID
@@ -15,6 +15,8 @@ from service.http.authentication import PRINCIPAL
 
 # Each may hold a connection to the database, of which there are ten, and a thread.
 AT_ONCE_MAX: Final = 3
+# One is left to others.
+OF_USER_AT_ONCE_MAX: Final = 2
 OF_USER_MAX: Final = 16
 WAIT_S: Final = 2.0
 # What an operation that reads history also refuses with.
@@ -31,20 +33,21 @@ class Replays:
 
     def __init__(self, *, wait_s: float = WAIT_S) -> None:
         self._at_once = asyncio.Semaphore(AT_ONCE_MAX)
-        self._of_user: Counter[UUID] = Counter()
+        self._users: dict[UUID, _User] = {}
         self._wait_s = wait_s
 
     @asynccontextmanager
     async def turn(self, user_id: UUID) -> AsyncIterator["Turn"]:
         """Wait for a turn, and hold it until the block ends.
 
-        :raises TooManyRequestsError: the caller has too many already, or those of
-            others take too long
+        :raises TooManyRequestsError: the caller has too many already, or those before
+            take too long
         """
-        if self._of_user[user_id] >= OF_USER_MAX:
+        user = self._users.setdefault(user_id, _User())
+        if user.in_flight >= OF_USER_MAX:
             raise _too_many(f"you have {OF_USER_MAX} reads of history in flight")
-        self._of_user[user_id] += 1
-        turn = Turn(self._at_once, self._wait_s)
+        user.in_flight += 1
+        turn = Turn(user.at_once, self._at_once, self._wait_s)
         try:
             await turn.begin()
             try:
@@ -52,27 +55,45 @@ class Replays:
             finally:
                 turn.end()
         finally:
-            self._of_user[user_id] -= 1
-            if not self._of_user[user_id]:
-                del self._of_user[user_id]
+            user.in_flight -= 1
+            if not user.in_flight:
+                del self._users[user_id]
+
+
+@dataclass(slots=True)
+class _User:
+    """A caller with reads of history in flight."""
+
+    at_once: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(OF_USER_AT_ONCE_MAX)
+    )
+    in_flight: int = 0
 
 
 class Turn:
     """One of the turns; who holds it may give it up for a while."""
 
-    def __init__(self, at_once: asyncio.Semaphore, wait_s: float) -> None:
-        self._at_once = at_once
+    def __init__(
+        self, of_user: asyncio.Semaphore, of_all: asyncio.Semaphore, wait_s: float
+    ) -> None:
+        self._of_user = of_user
+        self._of_all = of_all
         self._wait_s = wait_s
         self._is_held = False
 
     async def begin(self) -> None:
         """Wait for the turn.
 
-        :raises TooManyRequestsError: those of others take too long
+        :raises TooManyRequestsError: those before take too long
         """
         try:
             async with asyncio.timeout(self._wait_s):
-                await self._at_once.acquire()
+                await self._of_user.acquire()
+                try:
+                    await self._of_all.acquire()
+                except BaseException:
+                    self._of_user.release()
+                    raise
         except TimeoutError:
             raise _too_many(
                 f"other reads of history took more than {self._wait_s:g} s"
@@ -82,7 +103,8 @@ class Turn:
     def end(self) -> None:
         if self._is_held:
             self._is_held = False
-            self._at_once.release()
+            self._of_all.release()
+            self._of_user.release()
 
 
 REPLAYS = web.AppKey("replays", Replays)

@@ -9,58 +9,86 @@ import pytest
 
 from projections.engine import snapshot
 from service.errors import TooManyRequestsError
-from service.http.replays import AT_ONCE_MAX, OF_USER_MAX, REPLAYS, Replays
+from service.http.replays import (
+    AT_ONCE_MAX,
+    OF_USER_MAX,
+    REPLAYS,
+    Replays,
+)
 from tests.support.callers import Caller, Callers
 from tests.support.tool_rules.setting import Setting, put, rule
 from tests.support.waiting import until
 
-ADA, BOB = (UUID(int=number) for number in (1, 2))
+ADA, BOB, EVE = (UUID(int=number) for number in range(1, 4))
+
+
+async def taken(turns: Replays, stack: AsyncExitStack, *users: UUID) -> None:
+    for each in users:
+        await stack.enter_async_context(turns.turn(each))
+
+
+def waiting(
+    turns: Replays, stack: AsyncExitStack, *users: UUID
+) -> list[asyncio.Task[None]]:
+    return [asyncio.create_task(taken(turns, stack, each)) for each in users]
 
 
 async def test_a_turn_waits_for_those_before() -> None:
     turns, done = Replays(), list[int]()
 
     async def reading(number: int) -> None:
-        async with turns.turn(ADA):
+        async with turns.turn(EVE):
             done.append(number)
 
     async with AsyncExitStack() as others:
-        for _ in range(AT_ONCE_MAX):
-            await others.enter_async_context(turns.turn(BOB))
-        waiting = [asyncio.create_task(reading(number)) for number in range(3)]
-        await asyncio.wait(waiting, timeout=0)
+        await taken(turns, others, ADA, ADA, BOB)
+        tasks = [asyncio.create_task(reading(number)) for number in range(3)]
+        await asyncio.wait(tasks, timeout=0)
         assert done == []
 
-    await asyncio.gather(*waiting)
+    await asyncio.gather(*tasks)
     assert done == [0, 1, 2]
 
 
-async def test_one_callers_turns_are_bounded_and_others_go_on() -> None:
+async def test_one_caller_leaves_a_turn_to_others() -> None:
     turns = Replays()
     async with AsyncExitStack() as stack:
-        for _ in range(AT_ONCE_MAX):
-            await stack.enter_async_context(turns.turn(ADA))
-        waiting = [
-            asyncio.create_task(stack.enter_async_context(turns.turn(ADA)))
-            for _ in range(OF_USER_MAX - AT_ONCE_MAX)
-        ]
-        await asyncio.wait(waiting, timeout=0)
+        await taken(turns, stack, ADA, ADA)
+        own = waiting(turns, stack, *[ADA] * (OF_USER_MAX - 2))
+        await asyncio.wait(own, timeout=0)
+        assert not any(each.done() for each in own)
 
+        async with turns.turn(BOB):
+            pass
         with pytest.raises(TooManyRequestsError, match="16 reads of history") as why:
             async with turns.turn(ADA):
                 pass
-        of_bob = asyncio.create_task(stack.enter_async_context(turns.turn(BOB)))
-        await asyncio.wait([of_bob], timeout=0)
 
         assert why.value.code == "too_many_replays"
-        assert not of_bob.done()
-        for each in (*waiting, of_bob):
+        for each in own:
             each.cancel()
-        await asyncio.gather(*waiting, of_bob, return_exceptions=True)
+        await asyncio.gather(*own, return_exceptions=True)
+    await nothing_is_held(turns)
 
-    # Whoever gave up holds nothing.
-    async with turns.turn(ADA), turns.turn(BOB):
-        pass
+
+async def test_whoever_gives_up_holds_nothing() -> None:
+    turns = Replays()
+    async with AsyncExitStack() as stack:
+        await taken(turns, stack, ADA, ADA, BOB)
+        # For a turn of their own, or of all.
+        tasks = waiting(turns, stack, ADA, BOB, EVE)
+        await asyncio.wait(tasks, timeout=0)
+
+        for each in tasks:
+            each.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    await nothing_is_held(turns)
+
+
+async def nothing_is_held(turns: Replays) -> None:
+    async with AsyncExitStack() as stack:
+        await taken(turns, stack, ADA, ADA, BOB)
 
 
 async def test_reads_of_history_are_refused_while_others_take_too_long(
@@ -87,8 +115,7 @@ async def test_reads_of_history_are_refused_while_others_take_too_long(
     assert app is not None
     turns = app[REPLAYS]
     async with AsyncExitStack() as others:
-        for _ in range(AT_ONCE_MAX):
-            await others.enter_async_context(turns.turn(BOB))
+        await taken(turns, others, ADA, ADA, BOB)
 
         refused = await asyncio.gather(
             *(root.get(each) for each in paths),
