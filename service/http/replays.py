@@ -17,7 +17,7 @@ from service.http.authentication import PRINCIPAL
 AT_ONCE_MAX: Final = 3
 # One is left to others.
 OF_USER_AT_ONCE_MAX: Final = 2
-OF_USER_MAX: Final = 16
+OF_USER_MAX: Final = 64
 WAIT_S: Final = 2.0
 # What an operation that reads history also refuses with.
 BUSY: Final = {

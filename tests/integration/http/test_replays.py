@@ -60,7 +60,7 @@ async def test_one_caller_leaves_a_turn_to_others() -> None:
 
         async with turns.turn(BOB):
             pass
-        with pytest.raises(TooManyRequestsError, match="16 reads of history") as why:
+        with pytest.raises(TooManyRequestsError, match="64 reads of history") as why:
             async with turns.turn(ADA):
                 pass
 
