@@ -1,6 +1,6 @@
 """Explain why an agent may or may not call a tool."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -22,7 +22,6 @@ from service.gateway.tool_aliases import tools_by_alias
 from service.pacing import in_thread
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance, decide, matching_rules
-from service.tool_rules.glob import search_key
 
 Reason = Literal[
     "rule",
@@ -99,13 +98,15 @@ class Facts:
     connector_exists: bool
     is_granted: bool
     sees_definition: bool
-    is_observed: bool
     standing: Standing | None
     version: int
-    # Of the connector, by pattern, and the position since which each stands.
-    stances: Mapping[str, str]
-    stated: Mapping[str, int]
+    # Of the connector, those that stood.
+    rules: Sequence[RuleSpan]
     past: Past
+
+    @property
+    def stances(self) -> dict[str, str]:
+        return {each.pattern: each.stance for each in self.rules}
 
 
 async def facts_of(
@@ -129,37 +130,28 @@ async def facts_of(
     is_granted = (
         connector is not None and connector.is_granted_to(agent_id) and not is_retired
     )
-    at = then.position
-    asked, found = (
-        tool,
-        await history.definitions(db, connector_id=connector_id, tool=tool, at=at),
-    )
-    standing = found.spans[0].standing if found.spans else None
-    if not (found.spans and found.spans[0].is_known):
+    at, ids = then.position, {"agent_id": agent_id, "connector_id": connector_id}
+    asked = tool
+    defined = await history.definitions(db, connector_id=connector_id, tool=tool, at=at)
+    standing = defined.spans[0].standing if defined.spans else None
+    if not (defined.spans and defined.spans[0].is_known):
         tools = await then.find(ToolDefinitions, ToolDefinitions.id_for(connector_id))
         if is_granted or sees_connector:
             tool = _behind_alias(tool, connector, tools)
         standing = tools.standing(tool) if tools else None
-        found = await history.definitions(
+    if tool != asked:
+        defined = await history.definitions(
             db, connector_id=connector_id, tool=tool, at=at
         )
-    ids = {"agent_id": agent_id, "connector_id": connector_id}
     observed = await history.first_observed(db, [connector_id], at=at)
-    stances = rules.rules.get(str(connector_id), {}) if rules else {}
-    stated = await history.rules_stated(db, **ids, patterns=stances, at=at)
-    ended = await history.ended_rules(db, **ids, tool=tool, at=at)
-    lasting = [
-        RuleSpan(
-            agent_id=agent_id,
-            connector_id=connector_id,
-            pattern=pattern,
-            stance=stance,
-            search_key=search_key(pattern),
-            since=stated[pattern],
-        )
-        for pattern, stance in stances.items()
-    ]
     retired = await history.retirements(db, [agent_id], at=at) if is_retired else {}
+    standing_rules = await history.standing_rules(
+        db,
+        **ids,
+        stances=rules.rules.get(str(connector_id), {}) if rules else {},
+        at=at,
+    )
+    ended = await history.ended_rules(db, **ids, tool=tool, at=at)
     return Facts(
         **ids,
         asked=asked,
@@ -168,16 +160,14 @@ async def facts_of(
         connector_exists=connector is not None and not connector.is_retired,
         is_granted=is_granted,
         sees_definition=is_granted or sees_connector,
-        is_observed=connector_id in observed,
         standing=standing,
         version=rules.version if rules else 0,
-        stances=stances,
-        stated=stated,
+        rules=standing_rules,
         past=Past(
             tool=tool,
-            rules=Found([*lasting, *ended.spans], ended.complete_from),
+            rules=Found([*standing_rules, *ended.spans], ended.complete_from),
             holdings=await history.holdings(db, **ids, at=at),
-            definitions=found,
+            definitions=defined,
             observed_at=observed.get(connector_id),
             retired_at=retired.get(agent_id),
         ),
@@ -193,7 +183,8 @@ async def explain(facts: Facts, lend: Lend) -> Explanation:
     matching = await in_thread(matching_rules, facts.stances, past.tool)
     change = await in_thread(last_change, past)
     granted_at = max((each.changed_at for each in past.held), default=None)
-    positions = [*facts.stated.values(), change.changed_at, granted_at]
+    stated = [each.since for each in facts.rules]
+    positions = [*stated, change.changed_at, granted_at]
     async with lend() as db:
         origins = await origins_at(db, positions)
     of_rules = decide(matching, granted=facts.is_granted)
@@ -202,7 +193,7 @@ async def explain(facts: Facts, lend: Lend) -> Explanation:
         matching,
         past.tool,
         facts.standing,
-        is_observed=facts.is_observed,
+        is_observed=past.observed_at is not None,
     )
     return {
         "agent_id": facts.agent_id,
@@ -219,15 +210,15 @@ async def explain(facts: Facts, lend: Lend) -> Explanation:
         "definition": facts.standing if facts.sees_definition else None,
         "rules": [
             {
-                "tool_pattern": pattern,
-                "stance": Stance(each),
-                "matched": pattern in matching,
+                "tool_pattern": each.pattern,
+                "stance": Stance(each.stance),
+                "matched": each.pattern in matching,
                 "decisive": facts.is_granted
-                and pattern in matching
-                and each == of_rules,
-                "since": origins[facts.stated[pattern]],
+                and each.pattern in matching
+                and each.stance == of_rules,
+                "since": origins[each.since],
             }
-            for pattern, each in sorted(facts.stances.items())
+            for each in sorted(facts.rules, key=lambda rule: rule.pattern)
         ],
         "version": facts.version,
         "position": facts.position,

@@ -1,11 +1,10 @@
 """Queries of what decided about tools, as of a position of the log."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
 from eventsourcing.utils import get_topic
-from psycopg.rows import class_row
 
 from projections.tool_rules.spans import (
     AnySpan,
@@ -14,6 +13,7 @@ from projections.tool_rules.spans import (
     HoldingSpan,
     RuleSpan,
 )
+from projections.tool_rules.table import select
 from service.agents.aggregate import Agent
 from service.database import Db
 from service.gateway.definitions.acceptable import is_acceptable_name
@@ -129,19 +129,36 @@ RETIRED = """
 """
 
 
-async def rules_stated(
-    db: Db, *, agent_id: UUID, connector_id: UUID, patterns: Collection[str], at: int
-) -> dict[str, int]:
-    """Return the position since which each of the rules that stood at one stands."""
+async def standing_rules(
+    db: Db,
+    *,
+    agent_id: UUID,
+    connector_id: UUID,
+    stances: Mapping[str, str],
+    at: int,
+) -> list[RuleSpan]:
+    """Return the rules that stood at a position, ``stances`` by pattern, as spans."""
+    keys = {pattern: search_key(pattern) for pattern in stances}
     asked = {
         "agent_id": agent_id,
         "connector_id": connector_id,
-        "patterns": [*patterns],
-        "search_keys": [*map(search_key, patterns)],
+        "patterns": [*keys],
+        "search_keys": [*keys.values()],
         "position": at,
     }
-    cursor = await db.execute(STATED_SINCE, asked)
-    return dict(await cursor.fetchall())
+    since = dict(await (await db.execute(STATED_SINCE, asked)).fetchall())
+    # All of them, or an error: without one, another decision would be explained.
+    return [
+        RuleSpan(
+            agent_id=agent_id,
+            connector_id=connector_id,
+            pattern=pattern,
+            stance=stance,
+            search_key=keys[pattern],
+            since=since[pattern],
+        )
+        for pattern, stance in stances.items()
+    ]
 
 
 async def ended_rules(
@@ -158,9 +175,7 @@ async def ended_rules(
         "position": at,
         "limit": SPANS_MAX,
     }
-    async with db.cursor(row_factory=class_row(RuleSpan)) as cursor:
-        await cursor.execute(ENDED_RULES, asked, binary=True)
-        found = await cursor.fetchall()
+    found = await select(db, RuleSpan, ENDED_RULES, asked)
     # Others that ended with the earliest of them may be missing.
     is_whole = len(found) < SPANS_MAX
     return Found(found, 0 if is_whole else found[-1].until or 0)
@@ -176,9 +191,7 @@ async def holdings(
         "position": at,
         "limit": SPANS_MAX,
     }
-    async with db.cursor(row_factory=class_row(HoldingSpan)) as cursor:
-        await cursor.execute(HOLDINGS, asked, binary=True)
-        return _latest(await cursor.fetchall(), at)
+    return _latest(await select(db, HoldingSpan, HOLDINGS, asked), at)
 
 
 async def definitions(
@@ -196,9 +209,7 @@ async def definitions(
         "position": at,
         "limit": SPANS_MAX,
     }
-    async with db.cursor(row_factory=class_row(DefinitionSpan)) as cursor:
-        await cursor.execute(DEFINITIONS, asked, binary=True)
-        return _latest(await cursor.fetchall(), at)
+    return _latest(await select(db, DefinitionSpan, DEFINITIONS, asked), at)
 
 
 def _latest(found: Sequence[AnySpan], at: int) -> Found[AnySpan]:
@@ -236,10 +247,8 @@ async def last_holdings(
 ) -> dict[UUID, HoldingSpan]:
     """Return when an agent last held connectors, by connector."""
     asked = {"agent_id": agent_id, "connector_ids": [*connector_ids], "position": at}
-    async with db.cursor(row_factory=class_row(HoldingSpan)) as cursor:
-        await cursor.execute(HELD, asked, binary=True)
-        found = _as_of(await cursor.fetchall(), at)
-    return {each.connector_id: each for each in found}
+    found = await select(db, HoldingSpan, HELD, asked)
+    return {each.connector_id: each for each in _as_of(found, at)}
 
 
 async def rules_changed(
@@ -273,6 +282,5 @@ async def holdings_between(
 ) -> list[HoldingSpan]:
     """Return when agents held a connector at any time between two positions."""
     asked = {"connector_id": connector_id, "since": since, "until": until}
-    async with db.cursor(row_factory=class_row(HoldingSpan)) as cursor:
-        await cursor.execute(HOLDINGS_OF_CONNECTOR, asked, binary=True)
-        return [*_as_of(await cursor.fetchall(), until)]
+    found = await select(db, HoldingSpan, HOLDINGS_OF_CONNECTOR, asked)
+    return [*_as_of(found, until)]

@@ -1,14 +1,19 @@
 """Reads and writes of the projector's tables."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from psycopg.rows import class_row
 
 from projections.engine.arrays import columns
-from projections.tool_rules.spans import DefinitionSpan, HoldingSpan, RuleSpan
+from projections.tool_rules.spans import (
+    AnySpan,
+    DefinitionSpan,
+    HoldingSpan,
+    RuleSpan,
+)
 from service.database import Db
 from service.pacing import Pace
 
@@ -123,45 +128,47 @@ END_DEFINITIONS = """
 """
 
 
+async def select(
+    db: Db, kind: type[AnySpan], statement: str, asked: Mapping[str, Any]
+) -> list[AnySpan]:
+    async with db.cursor(row_factory=class_row(kind)) as cursor:
+        await cursor.execute(statement, asked, binary=True)
+        return await cursor.fetchall()
+
+
 async def lasting_rules(
     db: Db, pairs: Collection[Pair], cleared: Collection[UUID]
 ) -> list[RuleSpan]:
     """Return the rules of (agent, connector) pairs, and all those of some agents."""
-    async with db.cursor(row_factory=class_row(RuleSpan)) as cursor:
-        asked = {
-            "cleared": [*cleared],
-            "agent_id": [agent_id for agent_id, _ in pairs],
-            "connector_id": [connector_id for _, connector_id in pairs],
-        }
-        await cursor.execute(LASTING_RULES, asked, binary=True)
-        return await cursor.fetchall()
+    asked = {
+        "cleared": [*cleared],
+        "agent_id": [agent_id for agent_id, _ in pairs],
+        "connector_id": [connector_id for _, connector_id in pairs],
+    }
+    return await select(db, RuleSpan, LASTING_RULES, asked)
 
 
 async def lasting_holdings(
     db: Db, pairs: Collection[Pair], retired: Collection[UUID]
 ) -> list[HoldingSpan]:
     """Return those of (connector, agent) pairs, and all those of some connectors."""
-    async with db.cursor(row_factory=class_row(HoldingSpan)) as cursor:
-        asked = {
-            "retired": [*retired],
-            "connector_id": [connector_id for connector_id, _ in pairs],
-            "agent_id": [agent_id for _, agent_id in pairs],
-        }
-        await cursor.execute(LASTING_HOLDINGS, asked, binary=True)
-        return await cursor.fetchall()
+    asked = {
+        "retired": [*retired],
+        "connector_id": [connector_id for connector_id, _ in pairs],
+        "agent_id": [agent_id for _, agent_id in pairs],
+    }
+    return await select(db, HoldingSpan, LASTING_HOLDINGS, asked)
 
 
 async def lasting_definitions(
     db: Db, named: Collection[tuple[UUID, str]]
 ) -> list[DefinitionSpan]:
     """Return the definitions of (connector, tool) pairs."""
-    async with db.cursor(row_factory=class_row(DefinitionSpan)) as cursor:
-        asked = {
-            "connector_id": [connector_id for connector_id, _ in named],
-            "tool": [tool for _, tool in named],
-        }
-        await cursor.execute(LASTING_DEFINITIONS, asked, binary=True)
-        return await cursor.fetchall()
+    asked = {
+        "connector_id": [connector_id for connector_id, _ in named],
+        "tool": [tool for _, tool in named],
+    }
+    return await select(db, DefinitionSpan, LASTING_DEFINITIONS, asked)
 
 
 async def first_seen_of(db: Db, connector_ids: Collection[UUID]) -> dict[UUID, int]:
