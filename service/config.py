@@ -14,6 +14,7 @@ from pydantic import (
     ValidationError,
 )
 
+from service.cache_bounds import CACHE_BYTES, CacheBounds
 from service.config_groups import (
     GatewayConfig,
     KafkaConfig,
@@ -137,6 +138,13 @@ class Config(
         description="Hours within which the whole log is compared with its Merkle tree "
         "again, in the background. A short log takes less.",
     )
+    cache_bytes: int = Field(
+        CACHE_BYTES,
+        ge=16 * 1024 * 1024,
+        description="How much memory a process takes to keep what it has read from the "
+        "event log, in bytes, at least 16777216; about 150 MB come on top. What hasn't "
+        "been used for longest is read again when it is needed.",
+    )
     otlp_endpoint: str | None = Field(
         None,
         pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
@@ -152,6 +160,10 @@ class Config(
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest level of log lines: debug, info, warning or error."
     )
+
+    @property
+    def caches(self) -> CacheBounds:
+        return CacheBounds.of(self.cache_bytes)
 
     @property
     def parts(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import UUID
 
 from service.aggregates import AGGREGATES
+from service.cache_bounds import DEFAULT_CACHES, CacheBounds
 from service.connection_pool import CheckedPool, connection_pool
 from service.database import (
     SERVER_START_S,
@@ -52,6 +53,7 @@ async def open_resources(
     read_database_url: str | None = None,
     takes_commands: bool = False,
     waits: Waits | None = None,
+    caches: CacheBounds = DEFAULT_CACHES,
 ) -> AsyncIterator[Resources]:
     """Open everything, and close it in the opposite order.
 
@@ -86,6 +88,7 @@ async def open_resources(
                 waits,
                 writer_conninfo,
                 on_cut=user_keys.forget_all,
+                caches=caches,
             ) as log,
             _notified(notifications, conninfo, user_keys),
             read_servers(
@@ -103,6 +106,7 @@ async def open_resources(
                 authenticator=TokenAuthenticator(log, key_ring.token_hash),
                 notifications=notifications,
                 waits=waits,
+                caches=caches,
             )
 
 
@@ -141,12 +145,14 @@ async def _log(
     writer_conninfo: str | None = None,
     *,
     on_cut: Callable[[], None] = lambda: None,
+    caches: CacheBounds = DEFAULT_CACHES,
 ) -> AsyncIterator[EventLog]:
     log = EventLog(
         conninfo,
         AGGREGATES,
         pool,
         writer_conninfo=writer_conninfo,
+        cache_bytes_max=caches.aggregates,
         timeouts=Timeouts.of(waits),
         on_cut=on_cut,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from service.cache_bounds import DEFAULT_CACHES, CacheBounds
 from service.connection_pool import CheckedPool
 from service.event_log.log import EventLog
 from service.event_log.read_replica import ReadServers
@@ -24,6 +25,7 @@ class Resources:
     authenticator: TokenAuthenticator
     notifications: Notifications
     waits: Waits = field(default_factory=Waits)
+    caches: CacheBounds = DEFAULT_CACHES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

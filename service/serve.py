@@ -89,6 +89,7 @@ async def serve(
                 read_database_url=_read_replica(config),
                 takes_commands="api" in config.parts and not config.reads_only,
                 waits=config.waits,
+                caches=config.caches,
             )
         )
         token_file = await create_first_admin(resources, config.data_dir)

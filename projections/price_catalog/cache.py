@@ -26,8 +26,9 @@ FOLLOWER = "provider_catalog"
 # How long the state is used without reading it again. Each process reads it for
 # itself, so all of them agree within this time.
 STATE_TTL_S = 0.1
-# The present, and some times in the past; about a megabyte each.
+# The present, and some times in the past; mostly about a megabyte each.
 RENDERED_MAX = 8
+RENDERED_BYTES_MAX = 32 * 1024 * 1024
 
 
 class CatalogCache:
@@ -72,8 +73,14 @@ class CatalogCache:
                 rendered = self._find(as_of, state.epoch, position)
                 if rendered is None:
                     rendered = await self._render(state_from, as_of, state, position)
-                    self._rendered.appendleft(rendered)
+                    self._keep(rendered)
         return rendered, state
+
+    def _keep(self, rendered: RenderedCatalog) -> None:
+        self._rendered.appendleft(rendered)
+        size = sum(each.size for each in self._rendered)
+        while size > RENDERED_BYTES_MAX and len(self._rendered) > 1:
+            size -= self._rendered.pop().size
 
     async def _current_state(
         self, server: ReadServer, min_position: int | None

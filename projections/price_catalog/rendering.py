@@ -84,6 +84,10 @@ class RenderedCatalog:
     plain: Representation
     gzipped: Representation
 
+    @property
+    def size(self) -> int:
+        return len(self.plain.body) + len(self.gzipped.body)
+
 
 def render_catalog(
     prices: Sequence[EffectivePrice], *, epoch: UUID, position: int, span: TimeRange

@@ -13,7 +13,7 @@ from service.http.dispatch import execute_for
 from service.http.operation import OPERATION
 
 RECORDED_MAX: Final = 100_000
-PAGES_MAX: Final = 10_000
+PAGES_MAX: Final = 1_000
 # Otherwise, polling a list would add an event for each request.
 RECORDED_FOR_S: Final = 300.0
 

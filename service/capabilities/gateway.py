@@ -42,6 +42,7 @@ def _add_resources(app: web.Application, context: AppContext) -> None:
         to_observe=partial(connectors_to_observe, resources.pool),
         overdue_approvals=partial(overdue_approvals, resources.pool),
         bounds=context.gateway.bounds,
+        cache_bytes_max=resources.caches.tool_lists,
         hidden_characters=context.gateway.hidden_characters,
     )
     app[HIDDEN_CHARACTERS] = context.gateway.hidden_characters

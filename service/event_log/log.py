@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from service.aggregate import LoggedAggregate
+from service.cache_bounds import DEFAULT_CACHES
 from service.database import Db, Pool
 from service.errors import InvalidRequestError, Problem
 from service.event_log import aggregate_reader, reader
@@ -26,8 +27,6 @@ from service.event_log.receipt_retention import keep_deleting_expired
 from service.event_log.snapshots import Snapshots, is_snapshot_due
 from service.event_log.writer import Observer, Timeouts, Writer
 from service.tasks import background_task, end_tasks
-
-CACHE_AGGREGATES_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class EventLog:
         pool: Pool,
         *,
         writer_conninfo: str | None = None,
-        cache_size_max: int = CACHE_AGGREGATES_MAX,
+        cache_bytes_max: int = DEFAULT_CACHES.aggregates,
         timeouts: Timeouts | None = None,
         on_cut: Callable[[], None] = lambda: None,
     ) -> None:
@@ -66,7 +65,7 @@ class EventLog:
             history=lambda: self.history,
             wait_s=self.wait_s,
         )
-        self.cache = AggregateCache(cache_size_max)
+        self.cache = AggregateCache(cache_bytes_max)
         self._pool = pool
         self._on_cut = on_cut
         self._writer = Writer(
@@ -265,9 +264,10 @@ class EventLog:
                     self.cache.forget(aggregate.id, append.reads[aggregate.id])
             if not isinstance(outcome, Appended):
                 continue
+            event_bytes = sum([len(each.state) for each in append.events])
             for aggregate in append.aggregates:
                 if is_latest:
-                    self.cache.put(aggregate)
+                    self.cache.put(aggregate, event_bytes)
                 if is_snapshot_due(append.reads[aggregate.id], aggregate.version):
                     self.snapshots.take(aggregate, append.command_id)
         if last is not None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
+from weakref import ReferenceType, ref
 
 from cachetools import LRUCache
 
@@ -69,22 +70,26 @@ class AgentAuthenticator:
             raise NotFoundError("no such agent")
         return _Proof(
             token=issued,
-            read=[each for each in (tokens, user, agent) if each is not None],
+            read=[ref(each) for each in (tokens, user, agent) if each is not None],
             caller=Caller(agent_id=agent_id, token_id=identifier, user_id=user_id),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
-    """The caller of a header; valid while what was read are the current aggregates."""
+    """The caller of a header; valid while what was read are the current aggregates.
+
+    The references are weak: what leaves the log's cache is to leave memory.
+    """
 
     token: AgentToken
-    read: Sequence[LoggedAggregate]
+    read: Sequence[ReferenceType[LoggedAggregate]]
     caller: Caller
 
     def is_current(self, cache: AggregateCache, at: datetime) -> bool:
         return self.token.is_valid(at) and all(
-            cache.get(each.id) is each for each in self.read
+            (read := each()) is not None and cache.get(read.id) is read
+            for each in self.read
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, Self
 
 import orjson
 
+from service.footprint import footprint
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.schemas.presented import Presented, presented
 
@@ -36,6 +37,16 @@ class ToolDefinition:
     def presented(self) -> Presented:
         """The document as agents see it; only of one that is acceptable."""
         return presented(self.document, self.hidden_characters)
+
+    @cached_property
+    def document_bytes(self) -> int:
+        """How large the document is as JSON."""
+        return len(canonical_json(self.document))
+
+    @cached_property
+    def footprint(self) -> int:
+        """How many bytes of memory both documents take; only of an acceptable one."""
+        return footprint(self.document) + footprint(self.presented.document)
 
     @classmethod
     def of(cls, listed: Mapping[str, Any]) -> Self:

@@ -136,9 +136,12 @@ class ListedTool:
     definition: ToolDefinition
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class ToolList:
-    """The tools that an agent may call; more than ``listed_max`` are to be searched."""
+    """The tools that an agent may call; more than ``listed_max`` are to be searched.
+
+    The same object as long as nothing of it changes.
+    """
 
     tools: Sequence[ListedTool] = ()
     listed_max: int | None = None

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from aiohttp import web
 
+from service.cache_bounds import DEFAULT_CACHES
 from service.connectors.aggregate import Connector
 from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
@@ -79,6 +80,7 @@ class ToolGate:
         overdue_approvals: OverdueApprovals,
         bounds: Bounds = DEFAULT_BOUNDS,
         hidden_characters: HiddenCharacters = HiddenCharacters.REMOVE,
+        cache_bytes_max: int = DEFAULT_CACHES.tool_lists,
     ) -> None:
         self._log = log
         self._key_ring = key_ring
@@ -90,7 +92,7 @@ class ToolGate:
         self.expiry = ApprovalExpiry(log, overdue_approvals)
         # Calls under way, by the numbers of their ids: how each is recorded.
         self._under_way: dict[int, tuple[UUID, RecordMode]] = {}
-        self._lists = ToolLists(log, hidden_characters)
+        self._lists = ToolLists(log, hidden_characters, cache_bytes_max)
         self._refusals = CallRefusals(log, self.recorder)
         self._preparation = CallPreparation(log, key_ring, vault)
 

@@ -1,20 +1,18 @@
 """Lists of an agent's tools, kept as long as what they were read from stands."""
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
 import orjson
-from cachetools import LRUCache
 
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.connectors.prefixes import prefixes_of
 from service.connectors.protocol_revision import known_revision
-from service.event_log.cache import AggregateCache
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.calls.recorder import SYSTEM
@@ -23,58 +21,46 @@ from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.aggregate import StoredDefinition
 from service.gateway.facts import find_facts, slugs_of
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
+from service.gateway.kept_lists import KeptList, KeptLists
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.identifiers import id_text
 from service.pacing import in_thread
 from service.tool_rules.aggregate import ToolRules
 
-LISTS_MAX: Final = 1_000
-LIST_AGE_MAX_S: Final = 1.0
-DEFINITIONS_MAX: Final = 20_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _List:
-    """A list of tools; valid while what it was read from has not moved.
-
-    What another process makes is not noticed by its id; so with something missing, it
-    is valid for a second only.
-    """
-
-    listed: ToolList
-    reads: Mapping[UUID, int]
-    is_complete: bool
-    since: float
-
-    def is_current(self, cache: AggregateCache) -> bool:
-        if not self.is_complete and time.monotonic() - self.since > LIST_AGE_MAX_S:
-            return False
-        for aggregate_id, version in self.reads.items():
-            known = cache.get(aggregate_id)
-            if (known.version if known else 0) != version:
-                return False
-        return True
+# What another process makes is not noticed by its id; so with something missing, a
+# list is valid so long only.
+INCOMPLETE_AGE_MAX_S: Final = 1.0
 
 
 class ToolLists:
-    """Lists tools as calls are decided, from the log; keeps parsed definitions."""
+    """Lists tools as calls are decided, from the log; keeps lists and definitions."""
 
-    def __init__(self, log: EventLog, hidden_characters: HiddenCharacters) -> None:
+    def __init__(
+        self, log: EventLog, hidden_characters: HiddenCharacters, bytes_max: int
+    ) -> None:
         self._log = log
         self._hidden_characters = hidden_characters
-        # By numbers of ids: hashing a UUID takes a call of a Python function.
-        self._lists: LRUCache[tuple[int, int | None], _List] = LRUCache(LISTS_MAX)
-        self._definitions: LRUCache[str, ToolDefinition] = LRUCache(DEFINITIONS_MAX)
+        self._kept = KeptLists(bytes_max)
 
     async def tools(self, agent_id: UUID, connector_id: UUID | None) -> ToolList:
         """Return the tools of one connector, or of all, that an agent may call."""
         key = (agent_id.int, connector_id.int if connector_id else None)
-        kept = self._lists.get(key)
-        if kept is None or not kept.is_current(self._log.cache):
-            kept = self._lists[key] = await self._list(agent_id, connector_id)
+        kept = self._kept.get(key)
+        if kept is None or not self._is_current(kept):
+            made = await self._list(agent_id, connector_id)
+            if kept is not None and _has_same_tools(kept.listed, made.listed):
+                made = replace(made, listed=kept.listed)
+            self._kept.put(key, made)
+            kept = made
         return kept.listed
 
-    async def _list(self, agent_id: UUID, only: UUID | None) -> _List:
+    def _is_current(self, kept: KeptList) -> bool:
+        age_s = time.monotonic() - kept.since
+        if age_s > INCOMPLETE_AGE_MAX_S and not kept.is_complete:
+            return False
+        return kept.is_of(self._log.cache)
+
+    async def _list(self, agent_id: UUID, only: UUID | None) -> KeptList:
         since = time.monotonic()
         work = UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
         rules = await work.find(ToolRules, ToolRules.create_id(id_text(agent_id)))
@@ -87,35 +73,37 @@ class ToolLists:
                 continue
             upstream = upstream_of(each.connector)
             callable_tools = await in_thread(each.callable_tools)
-            await self._parse(callable_tools)
             tools += (
                 ListedTool(
                     connector=upstream,
                     prefix=prefixes[upstream.connector_id],
-                    definition=self.definition(name, stored),
+                    definition=definition,
                 )
-                for name, stored in callable_tools
+                for definition in await self._definitions(callable_tools)
             )
-        return _List(
+        return KeptList(
             listed=ToolList(tuple(tools), await _listed_max(work, agent_id, only)),
             reads=work.reads,
-            is_complete=all(work.reads.values()),
             since=since,
         )
 
-    async def _parse(self, tools: Sequence[tuple[str, StoredDefinition]]) -> None:
-        """Parse definitions, and check what of them agents see, in a thread."""
-        new = [each for each in tools if each[1]["digest"] not in self._definitions]
+    async def _definitions(
+        self, tools: Sequence[tuple[str, StoredDefinition]]
+    ) -> list[ToolDefinition]:
+        """Return definitions; parse those that no list has in a thread."""
+        known = {
+            digest: definition
+            for _, stored in tools
+            if (definition := self._kept.definition(digest := stored["digest"]))
+        }
+        new = [each for each in tools if each[1]["digest"] not in known]
         for definition in await in_thread(self._checked, new) if new else ():
-            self._definitions[definition.digest] = definition
+            known[definition.digest] = definition
+        return [known[stored["digest"]] for _, stored in tools]
 
     def definition(self, name: str, stored: StoredDefinition) -> ToolDefinition:
-        """Return a recorded definition, parsed once."""
-        digest = stored["digest"]
-        known = self._definitions.get(digest)
-        if known is None:
-            known = self._definitions[digest] = self._parsed(name, stored)
-        return known
+        """Return a recorded definition."""
+        return self._kept.definition(stored["digest"]) or self._parsed(name, stored)
 
     def _parsed(self, name: str, stored: StoredDefinition) -> ToolDefinition:
         return ToolDefinition(
@@ -130,8 +118,13 @@ class ToolLists:
     ) -> list[ToolDefinition]:
         parsed = [self._parsed(name, stored) for name, stored in tools]
         for each in parsed:
-            _ = each.presented
+            # Both are kept by the definition.
+            _ = each.footprint, each.document_bytes
         return parsed
+
+
+def _has_same_tools(one: ToolList, other: ToolList) -> bool:
+    return (one.tools, one.listed_max) == (other.tools, other.listed_max)
 
 
 async def _listed_max(

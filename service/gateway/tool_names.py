@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Final, NamedTuple
 from uuid import UUID
+from weakref import ReferenceType, ref
+
+from cachetools import LRUCache
 
 from service.connectors.aggregate import Connector
 from service.connectors.prefixes import prefixes_for, prefixes_of
@@ -15,19 +18,21 @@ from service.gateway.tool_aliases import tools_by_alias
 from service.identifiers import id_text
 from service.tool_rules.known_tools import UNKNOWN, KnownTools
 
-KEPT_MAX: Final = 1_000
+NAMES_MAX: Final = 100_000
 # What another process observes first is not noticed by its id; so what was never
 # observed is looked for again after some seconds, not for each command.
 ABSENT_AGE_MAX_S: Final = 10.0
 
 
 class _Kept(NamedTuple):
-    """What is known of a connector's tools, with what it was made from, and when."""
+    """What is known of a connector's tools, with what it was made from, and when.
 
-    connector_id: UUID
-    connector: Connector | None
+    The references are weak: what leaves the log's cache is to leave memory.
+    """
+
+    connector: ReferenceType[Connector] | None
     definitions_id: UUID
-    definitions: ToolDefinitions | None
+    definitions: ReferenceType[ToolDefinitions] | None
     at: float
     known: KnownTools
 
@@ -39,7 +44,7 @@ class LatestToolNames:
         self._log = log
         # By the texts of ids: rules have these, and a UUID takes longer to make than
         # all else here.
-        self._kept: dict[str, _Kept] = {}
+        self._kept: LRUCache[str, _Kept] = LRUCache(NAMES_MAX, _size)
 
     async def known_tools(self, connector_ids: Iterable[str]) -> dict[str, KnownTools]:
         found: dict[str, KnownTools] = {}
@@ -65,15 +70,15 @@ class LatestToolNames:
 
     def _is_current(self, kept: _Kept) -> bool:
         cache = self._log.cache
-        return (
-            kept.connector is not None
-            and cache.get(kept.connector_id) is kept.connector
-            and cache.get(kept.definitions_id) is kept.definitions
-            and (
-                kept.definitions is not None
-                or time.monotonic() - kept.at < ABSENT_AGE_MAX_S
+        connector = kept.connector() if kept.connector else None
+        if connector is None or cache.get(connector.id) is not connector:
+            return False
+        definitions = cache.get(kept.definitions_id)
+        if kept.definitions is None:
+            return definitions is None and (
+                time.monotonic() - kept.at < ABSENT_AGE_MAX_S
             )
-        )
+        return definitions is not None and definitions is kept.definitions()
 
     async def _look(self, connector_id: str) -> _Kept:
         ids = UUID(connector_id), ToolDefinitions.create_id(connector_id)
@@ -83,11 +88,19 @@ class LatestToolNames:
         if not isinstance(definitions, ToolDefinitions):
             definitions = None
         known = _known(connector, definitions)
-        if len(self._kept) >= KEPT_MAX:
-            self._kept.pop(next(iter(self._kept)))
-        kept = _Kept(ids[0], connector, ids[1], definitions, time.monotonic(), known)
+        kept = _Kept(
+            ref(connector) if connector else None,
+            ids[1],
+            ref(definitions) if definitions else None,
+            time.monotonic(),
+            known,
+        )
         self._kept[connector_id] = kept
         return kept
+
+
+def _size(kept: _Kept) -> int:
+    return 1 + len(kept.known.names or ())
 
 
 def _known(

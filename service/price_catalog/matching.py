@@ -57,6 +57,7 @@ PROVIDER_ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 # It calls the provider that the model's prefix names.
 GATEWAY: Final = "litellm"
 FOUND_MAX: Final = 10_000
+EDITIONS_MAX: Final = 16
 _INDEXES: Final[LRUCache[int, "Index"]] = LRUCache(4)
 _COMPACT_DATE: Final = re.compile(
     r"-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)"
@@ -97,7 +98,7 @@ class Index:
             for start, _ in editions
         }
         self._starts = sorted(starts)
-        self._editions: dict[int, _Edition] = {}
+        self._editions: LRUCache[int, _Edition] = LRUCache(EDITIONS_MAX)
         self._found: LRUCache[tuple[int, str | None, str], MatchedModel | None]
         self._found = LRUCache(FOUND_MAX)
 
@@ -106,9 +107,10 @@ class Index:
         number = bisect_right(self._starts, at)
         key = (number, provider, model)
         if key not in self._found:
-            if number not in self._editions:
-                self._editions[number] = _Edition(self.rules, at)
-            self._found[key] = self._editions[number].find(provider, model)
+            edition = self._editions.get(number)
+            if edition is None:
+                edition = self._editions[number] = _Edition(self.rules, at)
+            self._found[key] = edition.find(provider, model)
         return self._found[key]
 
 

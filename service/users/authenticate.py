@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
+from weakref import ReferenceType, ref
 
 from cachetools import LRUCache
 
@@ -71,8 +72,8 @@ class TokenAuthenticator:
         if not isinstance(user, User) or user.is_disabled:
             raise refusal_of(header)
         return _Proof(
-            token=issued,
-            user=user,
+            token=ref(issued),
+            user=ref(user),
             principal=Principal(
                 user_id=user.id,
                 roles=frozenset(user.roles),
@@ -84,17 +85,23 @@ class TokenAuthenticator:
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
-    """The principal of a header; valid while both aggregates are the current ones."""
+    """The principal of a header; valid while both aggregates are the current ones.
 
-    token: Token
-    user: User
+    The references are weak: what leaves the log's cache is to leave memory.
+    """
+
+    token: ReferenceType[Token]
+    user: ReferenceType[User]
     principal: Principal
 
     def is_current(self, log: EventLog, clock: Clock) -> bool:
+        token, user = self.token(), self.user()
         return (
-            self.token.is_valid(clock())
-            and log.cache.get(self.token.id) is self.token
-            and log.cache.get(self.user.id) is self.user
+            token is not None
+            and user is not None
+            and token.is_valid(clock())
+            and log.cache.get(token.id) is token
+            and log.cache.get(user.id) is user
         )
 
 

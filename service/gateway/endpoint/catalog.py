@@ -4,17 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
-from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import orjson
-from cachetools import LRUCache
 
 from service.gateway.endpoint.tool_search import ToolSearch
-from service.gateway.gate import Caller, ListedTool, ToolList
+from service.gateway.gate import ListedTool, ToolList
 from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.headers import mirrored_arguments
 
-CALLERS_MAX: Final = 256
 # A client asks again after this time; rules count for calls at once.
 TTL_MS: Final = 5_000
 
@@ -35,7 +33,7 @@ class Tools:
     """The tools of one caller: of all its connectors, by alias, or of one, by name."""
 
     def __init__(self, listed: ToolList, *, aliased: bool) -> None:
-        self.listed = listed
+        self._listed_max = listed.listed_max
         named = _aliased if aliased else _named
         self.by_name = named(listed.tools)
 
@@ -45,7 +43,7 @@ class Tools:
 
         It is there before they are too many: a client may hold the list of before.
         """
-        if self.listed.listed_max is None:
+        if self._listed_max is None:
             return None
         return ToolSearch({name: tool.listed for name, tool in self.by_name.items()})
 
@@ -71,7 +69,7 @@ class Tools:
         )
 
     def _documents(self, *, is_stateless: bool) -> Sequence[Mapping[str, Any]]:
-        listed_max = self.listed.listed_max
+        listed_max = self._listed_max
         if self.search and listed_max is not None and len(self.by_name) > listed_max:
             return self.search.documents
         return [
@@ -81,26 +79,15 @@ class Tools:
 
 
 class ToolCatalog:
-    """The tools of the callers that asked last."""
+    """What is made of lists of tools, for as long as these are in memory."""
 
     def __init__(self) -> None:
-        # By numbers of ids: hashing a UUID takes a call of a Python function.
-        self._tools: LRUCache[tuple[int, int | None, int | None], Tools] = LRUCache(
-            CALLERS_MAX
-        )
+        self._tools: WeakKeyDictionary[ToolList, Tools] = WeakKeyDictionary()
 
-    def tools(
-        self, caller: Caller, connector_id: UUID | None, listed: ToolList
-    ) -> Tools:
-        """Return the tools as ``listed``, which is compared by identity first."""
-        key = (
-            caller.agent_id.int,
-            caller.user_id.int if caller.user_id else None,
-            connector_id.int if connector_id else None,
-        )
-        known = self._tools.get(key)
-        if known is None or (known.listed is not listed and known.listed != listed):
-            known = self._tools[key] = Tools(listed, aliased=connector_id is None)
+    def tools(self, listed: ToolList, *, aliased: bool) -> Tools:
+        known = self._tools.get(listed)
+        if known is None:
+            known = self._tools[listed] = Tools(listed, aliased=aliased)
         return known
 
 

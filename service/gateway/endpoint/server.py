@@ -246,7 +246,7 @@ class AgentServer:
 
     async def _tools(self, incoming: "Incoming") -> Tools:
         listed = await self._gate.tools(incoming.caller, incoming.connector_id)
-        return self._catalog.tools(incoming.caller, incoming.connector_id, listed)
+        return self._catalog.tools(listed, aliased=incoming.connector_id is None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ async def test_what_other_processes_wrote(
     tail = CacheTail(
         pool,
         log.mapper,
-        AggregateCache(10),
+        AggregateCache(1_000_000),
         history=lambda: log.history,
         recognize=recognize,
         on_cut=lambda: None,

@@ -223,12 +223,14 @@ async def test_an_hour_of_others_writing_doesnt_fill_the_memory(
     await until(lambda: log.cache.get(ledger_id) is None)
 
 
-async def test_the_cache_is_bounded(database_url: str) -> None:
-    async with open_log(database_url, cache_size_max=10) as log:
-        for number in range(30):
-            await open_ledger(log, str(number))
+async def test_the_cache_is_bounded_in_bytes(database_url: str) -> None:
+    async with open_log(database_url, cache_bytes_max=100_000) as log:
+        ledgers = [await open_ledger(log, str(number)) for number in range(30)]
+        for each in ledgers:
+            await enter(log, each, "x" * 20_000)
 
-        assert len(log.cache) == 10
+        assert log.cache.bytes <= 100_000
+        assert [each for each in ledgers if log.cache.get(each)] == ledgers[-4:]
 
 
 @pytest.mark.thorough

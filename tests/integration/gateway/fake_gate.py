@@ -59,6 +59,7 @@ class FakeGate:
     refusals: list[RefusalReason] = field(default_factory=list)
     observations: list[tuple[UUID, list[str]]] = field(default_factory=list)
     observed_urls: list[str] = field(default_factory=list)
+    _lists: dict[UUID | None, ToolList] = field(default_factory=dict)
 
     def connect(
         self, url: str, *tools: str | dict[str, object], slug: str = "tools"
@@ -105,7 +106,12 @@ class FakeGate:
             if connector_id in (None, each.connector.connector_id)
             and not self._is_hidden(each.definition.name)
         ]
-        return ToolList(tools, self.listed_max if connector_id is None else None)
+        listed_max = self.listed_max if connector_id is None else None
+        before = self._lists.get(connector_id)
+        if before and (before.tools, before.listed_max) == (tools, listed_max):
+            return before
+        made = self._lists[connector_id] = ToolList(tools, listed_max)
+        return made
 
     def _is_hidden(self, tool: str) -> bool:
         refused = self.denied.get(tool)

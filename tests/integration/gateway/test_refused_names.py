@@ -100,7 +100,7 @@ async def test_a_tool_is_recorded_by_the_alias_that_its_agent_has(
     await world.lists(*TOOLS, tool(long))
     await world.rule(any=ALLOW, **{long: ALLOW})
     caller = await world.caller()
-    listed = ToolCatalog().tools(caller, None, await world.gate.tools(caller))
+    listed = ToolCatalog().tools(await world.gate.tools(caller), aliased=True)
     aliases = {
         each.listed.definition.name: alias for alias, each in listed.by_name.items()
     }

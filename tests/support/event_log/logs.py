@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from psycopg import AsyncConnection
 
 from service.aggregates import AGGREGATES
+from service.cache_bounds import DEFAULT_CACHES
 from service.connection_pool import connection_pool
 from service.database import service_conninfo
 from service.event_log.append import Append, Appended, Receipt
@@ -33,7 +34,7 @@ async def open_log(
     database_url: str,
     *,
     timeouts: Timeouts | None = None,
-    cache_size_max: int = 1000,
+    cache_bytes_max: int = DEFAULT_CACHES.aggregates,
     **settings: str,
 ) -> AsyncIterator[EventLog]:
     """Open an event log as a process of its own would.
@@ -48,7 +49,7 @@ async def open_log(
             [*AGGREGATES, Ledger],
             pool,
             timeouts=timeouts,
-            cache_size_max=cache_size_max,
+            cache_bytes_max=cache_bytes_max,
         )
         await log.start()
         try:

@@ -19,7 +19,7 @@ class FakeLog:
     """A log of which the cache has what was loaded, or committed by this process."""
 
     def __init__(self) -> None:
-        self.cache = AggregateCache(100)
+        self.cache = AggregateCache(1_000_000)
         self.committed: dict[UUID, LoggedAggregate] = {}
         self.loads = 0
 
@@ -88,7 +88,7 @@ async def test_what_another_process_observes_is_looked_for_now_and_then(
 async def test_so_many_connectors_are_kept_and_unknown_ones_have_nothing(
     log: FakeLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tool_names, "KEPT_MAX", 2)
+    monkeypatch.setattr(tool_names, "NAMES_MAX", 2)
     names = LatestToolNames(log)  # type: ignore[arg-type]  # likewise
     ids = [registered(log) for _ in range(3)] + [str(uuid4())]
 
