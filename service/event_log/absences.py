@@ -42,6 +42,9 @@ class RememberedAbsences:
         self.absent.difference_update(moved)
         return moved
 
+    async def position_of(self, aggregate_id: UUID, version: int) -> int | None:
+        return await self._log.position_of(aggregate_id, version)
+
     async def confirm(self) -> None:
         await self._log.confirm()
 

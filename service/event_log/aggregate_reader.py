@@ -98,6 +98,11 @@ VERSION_AT = """
      ORDER BY originator_version DESC
      LIMIT 1
 """
+POSITION_OF = """
+    SELECT notification_id
+      FROM events.stored_event
+     WHERE originator_id = %s AND originator_version = %s
+"""
 VERSION_MAX = 2**62
 SMALL_EVENTS = 10
 
@@ -221,5 +226,12 @@ async def version_at(connection: Db, aggregate_id: UUID, position: int) -> int |
     cursor = await connection.execute(
         VERSION_AT, {"id": aggregate_id, "position": position}, prepare=True
     )
+    row = await cursor.fetchone()
+    return row[0] if row else None
+
+
+async def position_of(connection: Db, aggregate_id: UUID, version: int) -> int | None:
+    """Return where a version was recorded; None when it wasn't."""
+    cursor = await connection.execute(POSITION_OF, [aggregate_id, version])
     row = await cursor.fetchone()
     return row[0] if row else None

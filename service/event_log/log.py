@@ -241,6 +241,11 @@ class EventLog:
             self.cache.forget(aggregate_id, reads[aggregate_id])
         return stale
 
+    async def position_of(self, aggregate_id: UUID, version: int) -> int | None:
+        """Return where a version was recorded; None while it is pending."""
+        async with self._pool.connection() as connection:
+            return await aggregate_reader.position_of(connection, aggregate_id, version)
+
     async def confirm(self) -> None:
         """Return once everything that is visible now is durable.
 

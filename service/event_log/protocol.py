@@ -34,6 +34,9 @@ class CommandLog(Protocol):
     async def moved(self, reads: Mapping[UUID, int]) -> list[UUID]:
         """Return the aggregates that are not at the version at which they were read."""
 
+    async def position_of(self, aggregate_id: UUID, version: int) -> int | None:
+        """Return where a version was recorded; None while it is pending."""
+
     async def confirm(self) -> None:
         """Return once no fail-over can undo what is visible now."""
 

@@ -105,6 +105,10 @@ class UnitOfWork:
             raise NotFoundError(f"no such {kind.__name__.lower()}")
         return found
 
+    async def position_of(self, aggregate_id: UUID, version: int) -> int | None:
+        """Return where a version was recorded; None while it is pending."""
+        return await self._log.position_of(aggregate_id, version)
+
     def is_of_caller(self, aggregate_id: UUID) -> bool:
         """Say whether an aggregate is one that the caller was authenticated from."""
         return self._principal is not None and aggregate_id in self._principal.facts

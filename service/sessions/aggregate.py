@@ -142,7 +142,9 @@ class ChatSession(LoggedAggregate):
 
         def apply(self, aggregate: "ChatSession") -> None:
             aggregate.turns += 1
-            aggregate.turn_keys += turn_keys.entry(self.turn_id, self.spans)
+            aggregate.turn_keys += turn_keys.entry(
+                self.turn_id, self.spans, self.originator_version
+            )
 
     class TurnAmended(TurnRecorded):
         """The turn with spans that arrived later; it replaces the earlier one.
@@ -159,7 +161,7 @@ class ChatSession(LoggedAggregate):
 
         def apply(self, aggregate: "ChatSession") -> None:
             aggregate.turn_keys = turn_keys.replaced(
-                aggregate.turn_keys, self.turn_id, self.spans
+                aggregate.turn_keys, self.turn_id, self.spans, self.originator_version
             )
 
     class TurnRepriced(LoggedAggregate.Event):
@@ -231,6 +233,7 @@ class ChatSession(LoggedAggregate):
             aggregate.ended_at = self.ended_at
 
     TOPIC = "session"
+    class_version = 2  # with the version of each turn from spans
 
     @staticmethod
     def create_id(session_id: str) -> UUID:
@@ -249,15 +252,18 @@ class ChatSession(LoggedAggregate):
         self.turn_keys = ""
 
     def has_turn(self, turn_id: str) -> bool:
-        return turn_keys.find(self.turn_keys, turn_id) is not None
+        return turn_keys.is_known(self.turn_keys, turn_id)
+
+    def from_spans(self, turn_id: str) -> turn_keys.FromSpans | None:
+        """Return what is known of a turn that was made from spans."""
+        return turn_keys.from_spans(self.turn_keys, turn_id)
 
     def accepts(self, turn: Turn) -> bool:
         """Return whether a turn is new, or made from more spans than before."""
-        entry = turn_keys.find(self.turn_keys, turn.turn_id)
-        if entry is None:
+        if not self.has_turn(turn.turn_id):
             return True
-        _, _, spans = entry.partition(":")
-        return turn.spans is not None and spans != "" and turn.spans > int(spans)
+        known = self.from_spans(turn.turn_id)
+        return turn.spans is not None and known is not None and turn.spans > known.spans
 
     @property
     def room(self) -> int:

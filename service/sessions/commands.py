@@ -104,9 +104,9 @@ async def record_turns(
 ) -> tuple[ChatSession, list[bool]]:
     """Record turns, all or none, and return for each whether anything changed.
 
-    A known turn stays as first reported, unless it was made from spans and now has
-    more of them. Turns may arrive in any order, also after the end. If the user's key
-    was destroyed, turns are recorded without their texts.
+    A known turn stays as first reported, unless it was made from spans that are still
+    kept and now has more of them. Turns may arrive in any order, also after the end. If
+    the user's key was destroyed, turns are recorded without their texts.
 
     :raises NotFoundError: no such session, or none that the caller can see
     :raises ForbiddenError: the caller may not record in this session
@@ -121,7 +121,7 @@ async def record_turns(
         problems = problems_of(turn, now=work.at)
         if problems:
             raise InvalidRequestError("the turn is not valid", problems=problems)
-        if not session.accepts(turn):
+        if not session.accepts(turn) or await _lacks_spans(turn, session, work):
             changes.append(False)
             continue
         if not session.room and not session.has_turn(turn.turn_id):
@@ -216,6 +216,15 @@ async def _recordable(work: UnitOfWork, session_id: str) -> ChatSession:
             "only a manager of the agent may record sessions, and only their own"
         )
     return session
+
+
+async def _lacks_spans(turn: Turn, session: ChatSession, work: UnitOfWork) -> bool:
+    """Return whether the known turn has spans that were deleted before these came."""
+    known = session.from_spans(turn.turn_id)
+    if known is None or turn.kept_since is None:
+        return False
+    position = await work.position_of(session.id, known.version)
+    return position is not None and position <= turn.kept_since
 
 
 def _invalid(path: str, message: str) -> InvalidRequestError:

@@ -102,6 +102,8 @@ class Turn:
     ``spans`` is None for a turn that was reported as such, else the number of spans
     that it was made from; a turn from more spans is more complete. ``shares`` then
     holds each model's part, and ``model`` is the one with the most tokens.
+    ``kept_since`` is the end of the log when the first of these spans came; a turn
+    that was recorded before has spans that were deleted.
     """
 
     turn_id: str
@@ -115,6 +117,7 @@ class Turn:
     texts: "Texts"
     shares: "tuple[ModelShare, ...]" = ()
     spans: int | None = None
+    kept_since: int | None = None
 
     @property
     def reported_cost(self) -> Decimal | None:

@@ -10,7 +10,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
@@ -282,7 +282,7 @@ async def _turns(
                 trace.session_id,
             )
             if turn is not None:
-                turns[key] = turn
+                turns[key] = replace(turn, kept_since=trace.kept_since)
             await pace.pause()
     return turns
 

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -47,11 +47,13 @@ class KeptTrace:
     """Spans of a trace, and the best texts of those with which no turn can begin.
 
     ``session_id`` is the session in which an earlier export made it a turn.
+    ``kept_since`` is the end of the log when the first of its spans came.
     """
 
     spans: Sequence[KeptSpan]
     texts: TraceTexts = NO_TEXTS
     session_id: str | None = None
+    kept_since: int | None = None
 
     @property
     def size(self) -> int:
@@ -208,10 +210,10 @@ def _put_together(
 ) -> dict[TraceKey, KeptTrace]:
     """Put the exports of each trace together, where a turn needs all of them."""
     merged = {}
-    for agent_id, trace_id, size, first_export, *texts, parts, session_id in rows:
+    for agent_id, trace_id, size, first_export, *texts, parts, session, since in rows:
         key = TraceKey(agent_id, trace_id)
         if size is None:
-            merged[key] = given[key]
+            merged[key] = replace(given[key], kept_since=since)
         elif first_export is not None:
             exports = [
                 *(
@@ -227,7 +229,8 @@ def _put_together(
             merged[key] = KeptTrace(
                 list(spans.values()),
                 _texts(*texts),
-                session_id or first_session(exports),
+                session or first_session(exports),
+                since,
             )
     return merged
 

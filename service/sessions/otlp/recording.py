@@ -146,8 +146,11 @@ async def _record(
     opened = []
     pace = Pace()
     for key, turn in turns.items():
-        opened.append(_turn(turn, await _texts(turn, key, vault)))
+        if not await _is_of_another(turn, session, recording.log):
+            opened.append(_turn(turn, await _texts(turn, key, vault)))
         await pace.pause()
+    if not opened:
+        return
 
     async def decide(work: UnitOfWork) -> None:
         await report_turns(
@@ -177,6 +180,19 @@ async def _record(
         recording.position = max(recording.position or 0, appended.position)
 
 
+async def _is_of_another(turn: TraceTurn, session: _Session, log: CommandLog) -> bool:
+    """Return whether spans that were deleted made it a turn of another session."""
+    for name in turn.other_sessions:
+        other = await log.load(ChatSession.create_id(name))
+        if (
+            isinstance(other, ChatSession)
+            and other.agent_id == str(session.agent_id)
+            and other.from_spans(turn.trace_id) is not None
+        ):
+            return True
+    return False
+
+
 async def _texts(turn: TraceTurn, key: TraceKey, vault: Vault) -> Texts:
     """Return the texts of a turn's first span, or else those of its other spans."""
     found = await opened_texts(turn.entry, key, turn.entry_span_id, vault)
@@ -203,4 +219,5 @@ def _turn(turn: TraceTurn, texts: Texts = NO_TEXTS) -> Turn:
         texts=texts,
         shares=turn.shares,
         spans=turn.spans,
+        kept_since=turn.kept_since,
     )

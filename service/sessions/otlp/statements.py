@@ -13,9 +13,9 @@ SPAN_BYTES: Final = 200
 INSERT: Final = """
     INSERT INTO events.reported_trace AS known
            (agent_id, trace_id, spans, span_count, has_entry, names_session,
-            first_input, last_output)
+            first_input, last_output, kept_since)
     SELECT agent_id, trace_id, spans, span_count, has_entry, names_session,
-           first_input, last_output
+           first_input, last_output, (SELECT position FROM events.head)
       FROM unnest(%(agents)b::uuid[], %(traces)b::text[], %(spans)b::jsonb[],
                   %(counts)b::int[], %(have_entry)b::bool[], %(name_session)b::bool[],
                   %(inputs)b::jsonb[], %(outputs)b::jsonb[])
@@ -56,14 +56,14 @@ MERGE: Final = f"""{INSERT}
               CASE WHEN {_IS_SHORT} THEN last_output END,
               CASE WHEN {_IS_SHORT} AND parts > 1
                    THEN events.reported_trace_parts(agent_id, trace_id, parts) END,
-              session_id
+              session_id, kept_since
 """  # of constants
 # As MERGE returns it.
 WHOLE: Final = f"""
     SELECT agent_id, trace_id, {_SIZE}, spans::text, first_input, last_output,
            CASE WHEN parts > 0
                 THEN events.reported_trace_parts(agent_id, trace_id, parts + 1) END,
-           session_id
+           session_id, kept_since
       FROM unnest(%(agents)b::uuid[], %(traces)b::text[]) AS given (agent_id, trace_id)
       JOIN events.reported_trace USING (agent_id, trace_id)
 """  # noqa: S608 # of constants
@@ -100,7 +100,8 @@ MERGE_INTO_ROW: Final = f"""{INSERT}
      WHERE (SELECT count(*) FROM jsonb_object_keys(excluded.spans || known.spans))
            <= %(spans_max)s
        AND pg_column_size(known.spans) <= %(bytes_max)s
-    RETURNING agent_id, trace_id, {_SIZE}, NULL, NULL, NULL, NULL, session_id
+    RETURNING agent_id, trace_id, {_SIZE}, NULL, NULL, NULL, NULL, session_id,
+              kept_since
 """  # noqa: S608 # of constants
 COUNT: Final = """
     SELECT count(*)

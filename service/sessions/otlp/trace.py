@@ -47,7 +47,8 @@ class TraceTurn:
     ``texts`` replace those that its ``entry`` doesn't have.
 
     ``spans`` is the number of relevant spans. It grows with the set: of two turns of
-    one trace, the one with more spans is newer.
+    one trace, the one with more spans is newer, if both are from spans that are kept
+    since the same position ``kept_since`` of the log.
     """
 
     trace_id: str
@@ -59,6 +60,9 @@ class TraceTurn:
     shares: tuple[ModelShare, ...]
     spans: int
     texts: TraceTexts
+    kept_since: int | None = None
+    # That its spans name.
+    other_sessions: frozenset[str] = frozenset()
 
     @property
     def tokens(self) -> TokenCounts:
@@ -99,6 +103,7 @@ def turn_of(
     session_id = session_id or _named(begin, ordered)
     if session_id is None:
         return None
+    names = {span.session_id for span in spans if span.session_id}
     return TraceTurn(
         trace_id=trace_id,
         entry_span_id=begin.span_id,
@@ -109,6 +114,7 @@ def turn_of(
         shares=_shares(ordered),
         spans=sum(1 for span in spans if span.counts),
         texts=texts,
+        other_sessions=frozenset(names - {session_id}),
     )
 
 

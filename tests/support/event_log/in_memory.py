@@ -72,6 +72,15 @@ class InMemoryLog:
             if len(self._aggregates.get(aggregate_id, ())) != version
         ]
 
+    async def position_of(self, aggregate_id: UUID, version: int) -> int | None:
+        for position, (stored, _, _) in enumerate(self._entries, start=1):
+            if (stored.originator_id, stored.originator_version) == (
+                aggregate_id,
+                version,
+            ):
+                return position
+        return None
+
     async def confirm(self) -> None:
         pass
 
