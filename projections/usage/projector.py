@@ -1,6 +1,6 @@
 """Project turns to the usage of each quarter of an hour."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
@@ -9,18 +9,22 @@ from uuid import UUID
 import orjson
 
 from projections.engine.projector import Projector
+from projections.usage.earlier_event import event_before
 from projections.usage.table import (
     AmendableRow,
     TurnKey,
     UsageRow,
     add_usage,
     amendable_turns,
+    delete_amendable,
     delete_empty,
     keep_amendable,
+    reprice_amendable,
 )
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
+from service.sessions.otlp.old_traces import KEPT_FOR
 
 # Precise enough for any sum of costs, so nothing is rounded.
 EXACT = Context(prec=100)
@@ -65,30 +69,59 @@ class UsageProjector(Projector):
             if isinstance(recorded.event, ChatSession.TurnAmended)
         ]
         before = await amendable_turns(db, amended) if amended else {}
-        kept: dict[TurnKey, list[Part]] = {}
+        latest: dict[TurnKey, list[Part]] = {}
+        made_at: dict[TurnKey, datetime] = {}
         for recorded in events:
             turn = recorded.event
             key = (recorded.aggregate_id, turn.turn_id)
-            parts = _parts(turn, _shares(turn))
             if isinstance(turn, ChatSession.TurnRepriced):
                 _add(rows, _parts(turn, _replaced_shares(turn)), sign=-1)
             elif isinstance(turn, ChatSession.TurnAmended):
-                _add(rows, kept.get(key) or orjson.loads(before[key]), sign=-1)
+                if key not in latest:
+                    latest[key] = await _parts_before(db, turn, before.get(key))
+                _add(rows, latest[key], sign=-1)
+            parts = _parts(turn, _shares(turn))
             _add(rows, parts, sign=1)
             if turn.spans is not None:
-                kept[key] = parts
+                latest[key] = parts
+                if not isinstance(turn, ChatSession.TurnRepriced):
+                    made_at[key] = recorded.recorded_at
         await add_usage(db, rows.values())
         if any(isinstance(each.event, ChatSession.TurnRepriced) for each in events):
             await delete_empty(db, rows.values())
-        if kept:
-            await keep_amendable(db, _amendable(kept))
+        await _keep(db, latest, made_at)
+        await delete_amendable(db, before=events[-1].recorded_at - KEPT_FOR)
 
 
-def _amendable(kept: dict[TurnKey, list[Part]]) -> Iterable[AmendableRow]:
-    for (session, turn_id), parts in kept.items():
-        yield AmendableRow(
-            session=session, turn_id=turn_id, parts=orjson.dumps(parts).decode()
+async def _parts_before(
+    db: Db, amended: ChatSession.TurnAmended, kept: str | None
+) -> list[Part]:
+    """Return what the turn had added: as kept, or else by its event before."""
+    if kept is not None:
+        found: list[Part] = orjson.loads(kept)
+        return found
+    turn = await event_before(db, amended)
+    return _parts(turn, _shares(turn))
+
+
+async def _keep(
+    db: Db, latest: dict[TurnKey, list[Part]], made_at: dict[TurnKey, datetime]
+) -> None:
+    """Keep what turns have added; of those only repriced, where it still is kept."""
+    texts = {key: orjson.dumps(parts).decode() for key, parts in latest.items()}
+    made = [
+        AmendableRow(
+            session=session,
+            turn_id=turn_id,
+            recorded_at=at,
+            parts=texts.pop((session, turn_id)),
         )
+        for (session, turn_id), at in made_at.items()
+    ]
+    if made:
+        await keep_amendable(db, made)
+    if texts:
+        await reprice_amendable(db, texts)
 
 
 def _shares(turn: Any) -> Sequence[Any]:

@@ -1,6 +1,6 @@
 """Writes to the usage read table."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -44,6 +44,7 @@ class AmendableRow:
 
     session: UUID
     turn_id: str
+    recorded_at: datetime
     parts: str
 
 
@@ -110,10 +111,30 @@ AMENDABLE = """
       JOIN usage_of_amendable_turn t USING (session, turn_id)
 """
 KEEP_AMENDABLE = """
-    INSERT INTO usage_of_amendable_turn (session, turn_id, parts)
-    SELECT * FROM unnest(%(session)b::uuid[], %(turn_id)b::text[], %(parts)b::text[])
-    ON CONFLICT (session, turn_id) DO UPDATE SET parts = excluded.parts
+    INSERT INTO usage_of_amendable_turn (session, turn_id, recorded_at, parts)
+    SELECT * FROM unnest(%(session)b::uuid[], %(turn_id)b::text[],
+                         %(recorded_at)b::timestamptz[], %(parts)b::text[])
+    ON CONFLICT (session, turn_id) DO UPDATE
+       SET recorded_at = excluded.recorded_at, parts = excluded.parts
 """
+REPRICE_AMENDABLE = """
+    UPDATE usage_of_amendable_turn t
+       SET parts = given.parts
+      FROM unnest(%(sessions)b::uuid[], %(turn_ids)b::text[], %(parts)b::text[])
+           AS given (session, turn_id, parts)
+     WHERE t.session = given.session AND t.turn_id = given.turn_id
+"""
+# The oldest, by their index.
+DELETE_AMENDABLE = """
+    DELETE FROM usage_of_amendable_turn
+     WHERE ctid = ANY (ARRAY(SELECT ctid
+                               FROM usage_of_amendable_turn
+                              WHERE recorded_at < %(before)s
+                              ORDER BY recorded_at
+                              LIMIT %(limit)s))
+"""
+# More than a batch adds; a busy hour before an idle one takes several batches.
+DELETED_MAX = 10_000
 
 
 async def amendable_turns(db: Db, turns: Collection[TurnKey]) -> dict[TurnKey, str]:
@@ -129,6 +150,24 @@ async def amendable_turns(db: Db, turns: Collection[TurnKey]) -> dict[TurnKey, s
 
 async def keep_amendable(db: Db, rows: Iterable[AmendableRow]) -> None:
     await db.execute(KEEP_AMENDABLE, columns(rows))
+
+
+async def reprice_amendable(db: Db, parts: Mapping[TurnKey, str]) -> None:
+    """Replace the parts of those turns that are kept."""
+    sessions, turn_ids = zip(*parts, strict=True)
+    await db.execute(
+        REPRICE_AMENDABLE,
+        {
+            "sessions": list(sessions),
+            "turn_ids": list(turn_ids),
+            "parts": list(parts.values()),
+        },
+    )
+
+
+async def delete_amendable(db: Db, *, before: datetime) -> None:
+    """Delete up to ``DELETED_MAX`` turns that were recorded before a time."""
+    await db.execute(DELETE_AMENDABLE, {"before": before, "limit": DELETED_MAX})
 
 
 DELETE_EMPTY = """

@@ -37,10 +37,13 @@ COMMENT ON COLUMN usage_of_quarter.uses_without_usage IS 'Of model_uses, those w
 COMMENT ON COLUMN usage_of_quarter.difference IS 'Reported costs minus ours, of uses that have both in US dollars.';
 
 -- Turns made from spans are amended when more of these come: what such a turn has
--- added is kept, to be taken back.
+-- added is kept, to be taken back, for as long as its spans are. Later the log tells it.
 CREATE TABLE usage_of_amendable_turn (
-    session uuid NOT NULL,
-    turn_id text COLLATE "C" NOT NULL,
-    parts   text NOT NULL,
+    session     uuid        NOT NULL,
+    turn_id     text        COLLATE "C" NOT NULL,
+    recorded_at timestamptz NOT NULL,
+    parts       text        NOT NULL,
     PRIMARY KEY (session, turn_id)
 );
+CREATE INDEX ON usage_of_amendable_turn (recorded_at);
+COMMENT ON COLUMN usage_of_amendable_turn.recorded_at IS 'When the turn was recorded, or last amended.';
