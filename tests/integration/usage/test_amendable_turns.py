@@ -148,24 +148,30 @@ async def test_a_turn_that_an_earlier_version_amended_late_counts_once(
     await expect_rebuild_equals_live(resources, "usage")
 
 
-async def test_a_turn_that_was_repriced_and_amended_late_counts_once(
+@pytest.mark.parametrize("passed", [timedelta(0), KEPT_FOR])
+async def test_a_turn_that_was_repriced_and_then_amended_counts_once(
     resources: Resources,
     recorder: Recorder,
     root: Caller,
     ada: Caller,
     database_url: str,
+    passed: timedelta,
 ) -> None:
     await add_turn(recorder, 1)
-    pass_time(database_url, KEPT_FOR)
+    pass_time(database_url, passed)
     last = await add_turn(recorder, 2)
+    rows = await kept(resources)
     await set_price(root, "swift", 1)
     repriced = await root.post(
         "/api/llm-router/reprice",
-        {"from_time": "2026-03-01T00:00:00Z", "until_time": "2026-03-02T00:00:00Z"},
+        {
+            "from_time": "2026-03-01T00:00:00Z",
+            "until_time": "2026-03-02T00:00:00Z",
+            "dry_run": False,
+        },
         X_Min_Position=last.position,
     )
-    assert repriced.data["turns_changed"] == 2
-    assert await kept(resources) == 1
+    assert (repriced.data["turns_changed"], await kept(resources)) == (2, rows)
 
     await amend_as_before(resources, prompt=100)
 
