@@ -150,8 +150,9 @@ class SessionsResource:
         attribute `agent_runtime.agent_id` names the agent. A trace becomes a turn as
         soon as its root span has arrived and one of its spans names a session
         (`session.id` or `gen_ai.conversation.id`). Spans may arrive late, repeatedly
-        and in any order for two hours. A caller with the role `runtime` reports for any
-        agent, a manager of the agent their own sessions.
+        and in any order for two hours after the trace's last one; later ones change
+        nothing of a turn. A caller with the role `runtime` reports for any agent, a
+        manager of the agent their own sessions.
 
         Answers are those of OTLP, in the encoding of the request: partial success when
         some spans were rejected, an error when all were. In protobuf an error is a
