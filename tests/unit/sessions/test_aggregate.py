@@ -1,5 +1,6 @@
 """What a session's state decides, and how little of it there is."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -40,6 +41,20 @@ def test_a_full_session_knows_every_turn_and_stays_small() -> None:
     assert not chat.has_turn("turn-10000")
     assert not chat.record_turn(turn("turn-7"), SealedTexts(), NO_CHARGE)
     assert len(chat.turn_keys) == 13 * TURNS_MAX
+
+
+def test_a_turn_from_spans_is_known_by_their_number_and_its_last_version() -> None:
+    chat = session()
+    made = [replace(turn(name), spans=2) for name in ("t1", "t2")]
+    for each in (*made, turn("t3"), replace(made[0], spans=10)):
+        assert chat.record_turn(each, SealedTexts(), NO_CHARGE)
+
+    assert chat.from_spans("t1") == (10, 5)
+    assert chat.from_spans("t2") == (2, 3)
+    assert chat.has_turn("t3")
+    assert chat.from_spans("t3") is None
+    assert chat.from_spans("t4") is None
+    assert len(chat.turn_keys) == 3 * 13 + len(":10@5") + len(":2@3")
 
 
 def test_a_session_is_the_same_after_a_replay() -> None:
