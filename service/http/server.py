@@ -16,6 +16,7 @@ from aiohttp.web_protocol import RequestHandler
 from service.errors import MalformedRequestError, TooLargeError
 from service.http.envelope import Answer, respond
 from service.http.overload import ConnectionLimit, OverloadProtocol
+from service.http.reset import reset
 from service.http.telemetry import REQUEST_ID, add_edge_headers
 
 NOT_HTTP: Final = "this is not a valid HTTP request"
@@ -180,7 +181,7 @@ class ClientConnection(RequestHandler):
         if self._task_handler is not None:
             self._task_handler.cancel()
         if self.transport is not None:
-            self.transport.abort()
+            reset(self.transport)
 
     def data_received(self, data: bytes) -> None:
         if self._discards:

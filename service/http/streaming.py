@@ -13,6 +13,7 @@ from aiohttp import web
 
 from service.errors import TooManyRequestsError, UnavailableError
 from service.http.authentication import PRINCIPAL
+from service.http.reset import reset
 from service.http.telemetry import add_edge_headers
 
 STREAMS_MAX = 64
@@ -30,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class SlowReaderError(ConnectionError):
-    """The client has not read for ``WRITE_TIMEOUT_S``; the connection is closed."""
+    """The client has not read for ``WRITE_TIMEOUT_S``; the connection is reset."""
 
 
 class StreamAbortedError(ConnectionError):
@@ -142,7 +143,8 @@ class Stream:
                 await self.response.write(data)
             self._wrote_at = time.monotonic()
         except TimeoutError:
-            _abort(self._request)
+            if self._request.transport is not None:
+                reset(self._request.transport)
             raise SlowReaderError("the stream is not being read") from None
 
 

@@ -55,6 +55,9 @@ def test_who_does_not_read_is_cut_off_when_the_time_is_over(
         assert not stopping.done()
         loop.ahead_s += BEYOND_S
         await until(stopping.done)
+        # What the system still held for it is discarded.
+        with pytest.raises(ConnectionResetError):
+            await reader.read()
         writer.close()
 
     monkeypatch.setattr(ClientConnection, "shutdown", noted)
