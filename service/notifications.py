@@ -13,6 +13,7 @@ from typing import Final
 from psycopg import Error, sql
 
 from service.database import Pool, connect
+from service.outages import Outage
 from service.tasks import background_task, end_tasks
 
 # Each is listened to by every process.
@@ -44,6 +45,7 @@ class Notifications:
 
     pool: Pool
     _subscribers: list[_Subscriber] = field(default_factory=list)
+    _outage: Outage = field(default_factory=Outage)
 
     async def notify(self, channel: str, payloads: Sequence[str]) -> None:
         """Tell every process, this one too, in this order; without a promise."""
@@ -85,6 +87,7 @@ class Notifications:
                     for channel in CHANNELS:
                         name = sql.Identifier(channel)
                         await connection.execute(sql.SQL("LISTEN {}").format(name))
+                    self._outage.has_ended()
                     for each in self._subscribers:
                         if each.connected is not None:
                             each.connected()
@@ -92,10 +95,11 @@ class Notifications:
                         for each in self._subscribers:
                             if each.channel == notification.channel:
                                 each.notified(notification.payload)
-            except (Error, OSError):
-                logger.warning(
+            except (Error, OSError) as error:
+                logger.log(
+                    self._outage.level(type(error)),
                     "lost the connection for notifications of other processes; "
-                    "reconnecting"
+                    "reconnecting",
                 )
             await asyncio.sleep(RECONNECT_S)
 

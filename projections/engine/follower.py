@@ -32,6 +32,7 @@ from service.event_log import reader
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
+from service.outages import Outage
 from service.tracing.current import NOT_TRACED
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class Follower:
         self._traces = traces
         self._stopped_retry_s = stopped_retry_s
         self._batch_max = BATCH_EVENTS_MAX
+        self._outage = Outage()
 
     async def run(self) -> None:
         """Follow until cancelled; reconnect, stand by and retry as needed."""
@@ -98,7 +100,8 @@ class Follower:
                 await self._run_as_leader()
             except Exception as error:
                 if _is_transient(error):
-                    logger.warning(
+                    logger.log(
+                        self._outage.level(type(error)),
                         "follower interrupted",
                         extra={"follower": self.name},
                         exc_info=error,
@@ -108,7 +111,12 @@ class Follower:
                     await asyncio.sleep(RECONNECT_S)
                 else:
                     # Never past an event that can't be applied; other followers go on.
-                    logger.exception("follower stopped", extra={"follower": self.name})
+                    logger.log(
+                        self._outage.level(_reason(error), logging.ERROR),
+                        "follower stopped",
+                        exc_info=error,
+                        extra={"follower": self.name},
+                    )
                     await self._stop(error)
                     await asyncio.sleep(self._stopped_retry_s)
 
@@ -131,6 +139,8 @@ class Follower:
                     before, next_step = self.status.position, clock() + STEP_INTERVAL_S
                     with deadline(db, STEP_TIMEOUT_S):
                         is_behind = await self._step(db, saved)
+                    if self._outage.has_ended():
+                        logger.info("follower goes on", extra={"follower": self.name})
                     if not is_behind:
                         if self.status.position - before >= BUSY_EVENTS:
                             await asyncio.sleep(next_step - clock())

@@ -35,6 +35,7 @@ from projections.relay.kafka.errors import (
 from projections.relay.kafka.settings import KafkaSettings
 from service.database import ANSWER_TIMEOUT_S, Db, Pool, connect, deadline
 from service.errors import UnavailableError
+from service.outages import Outage
 from service.tasks import end_tasks
 
 POLL_S: Final = 1.0
@@ -80,6 +81,7 @@ class CheckpointRelay:
         self._settings = settings
         self._poll_s = poll_s
         self._refused_retry_s = refused_retry_s
+        self._outage = Outage()
 
     async def run(self) -> None:
         """Publish until cancelled; retry after every failure."""
@@ -88,17 +90,26 @@ class CheckpointRelay:
                 await self._lead()
             except TopicRefusedError as error:
                 REFUSED.set(1)
-                logger.error("checkpoint topic refused: %s", error)  # noqa: TRY400
+                logger.log(
+                    self._outage.level(str(error), logging.ERROR),
+                    "checkpoint topic refused: %s",
+                    error,
+                )
                 await asyncio.sleep(self._refused_retry_s)
             except TRANSIENT as error:
-                logger.warning(
+                logger.log(
+                    self._outage.level(type(error)),
                     "publishing of checkpoints interrupted",
                     extra={"error": type(error).__name__},
                 )
                 await asyncio.sleep(RETRY_S)
-            except Exception:
+            except Exception as error:
                 REFUSED.set(1)
-                logger.exception("can't publish checkpoints")
+                logger.log(
+                    self._outage.level(type(error), logging.ERROR),
+                    "can't publish checkpoints",
+                    exc_info=error,
+                )
                 await asyncio.sleep(self._refused_retry_s)
 
     async def _lead(self) -> None:
@@ -115,6 +126,8 @@ class CheckpointRelay:
                 REFUSED.set(0)
                 while True:
                     last = await self._publish_next(db, topic, str(log_id), last)
+                    if self._outage.has_ended():
+                        logger.info("checkpoints are published again")
                     await asyncio.sleep(self._poll_s)
 
     async def _is_leader(self, db: Db) -> bool:

@@ -35,6 +35,7 @@ from service.database import Db, connect, deadline, passes_by_itself
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
+from service.outages import Outage
 from service.tasks import end_tasks
 from service.tracing.current import NOT_TRACED
 
@@ -79,6 +80,7 @@ class Relay:
         self._stopped_retry_s = stopped_retry_s
         self._relay_id = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         self._failures = 0
+        self._outage = Outage()
 
     async def run(self) -> None:
         """Publish until cancelled; nothing but a cancellation ends it."""
@@ -87,7 +89,8 @@ class Relay:
                 await self._lead()
             except Exception as error:
                 if _is_transient(error):
-                    logger.warning(
+                    logger.log(
+                        self._outage.level(reason_of(error)),
                         "relay interrupted",
                         extra={
                             "error": type(error).__name__,
@@ -98,7 +101,12 @@ class Relay:
                     await asyncio.sleep(self._pause_s())
                 else:
                     reason = reason_of(error)
-                    logger.exception("relay stopped", extra={"reason": reason})
+                    logger.log(
+                        self._outage.level(reason, logging.ERROR),
+                        "relay stopped",
+                        exc_info=error,
+                        extra={"reason": reason},
+                    )
                     self.metrics.stopped(error, reason)
                     # Retried because an operator may repair the topic meanwhile.
                     await asyncio.sleep(self._stopped_retry_s)
@@ -160,6 +168,7 @@ class Relay:
                     with deadline(db, STEP_TIMEOUT_S):
                         batch = await batches.next(after=position, upto=head)
                     if batch is None:
+                        self._note_success()
                         await wait_for_commit(committed, POLL_S)
                         continue
                     self.metrics.behind_since = batch.recorded_at
@@ -170,6 +179,7 @@ class Relay:
                     PUBLISHED.inc(published_now)
                     TRANSACTIONS.inc()
                     self._failures = 0
+                    self._note_success()
                     position, event_id = batch.position, batch.event_id
                     self.metrics.following(position, head)
                     with deadline(db, STEP_TIMEOUT_S):
@@ -207,6 +217,10 @@ class Relay:
         require_same_event(position, event_id, found)
         self.metrics.following(position, head)
         return min(head, self._log.durable.position(epoch))
+
+    def _note_success(self) -> None:
+        if self._outage.has_ended():
+            logger.info("relay publishes again")
 
     def _pause_s(self) -> float:
         """Return the next pause: exponential backoff with jitter."""

@@ -15,6 +15,7 @@ from service.event_log.cache import AggregateCache
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.history import History
 from service.event_log.mapper import EventMapper
+from service.outages import Outage
 from service.unavailable import unavailable
 
 # Beyond this, reading the commits of others costs more than an empty cache.
@@ -56,6 +57,7 @@ class CacheTail:
         # When everything committed before was known here; monotonic.
         self._known_at = 0.0
         self._refreshing = asyncio.Lock()
+        self._outage = Outage()
 
     async def start(self) -> None:
         """Begin at the end of the log."""
@@ -69,8 +71,10 @@ class CacheTail:
             await wait_for_commit(self.others_committed, TAIL_POLL_S)
             try:
                 await self._catch_up()
-            except (psycopg.Error, OSError):
-                logger.warning("can't read the commits of other processes")
+                self._outage.has_ended()
+            except (psycopg.Error, OSError) as error:
+                level = self._outage.level(type(error))
+                logger.log(level, "can't read the commits of other processes")
             await asyncio.sleep(TAIL_INTERVAL_S)
 
     def committed(

@@ -9,6 +9,7 @@ from psycopg import Error, OperationalError
 from psycopg.pq import ExecStatus
 
 from service.database import Db, connect
+from service.outages import Outage
 from service.tasks import background_task, end_tasks
 
 CHANNEL = "agent_runtime_log"
@@ -33,6 +34,7 @@ class CommitNotifier:
         self._subscribers: set[asyncio.Event] = set()
         self._channel: _Channel | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._outage = Outage()
 
     async def start(self) -> None:
         self._tasks = [background_task(self._run, name="commit notifier")]
@@ -67,12 +69,14 @@ class CommitNotifier:
                     await self._use(connection)
                 finally:
                     await connection.close()
-            except (Error, OSError):
-                logger.warning("connection for LISTEN and NOTIFY lost")
+            except (Error, OSError) as error:
+                level = self._outage.level(type(error))
+                logger.log(level, "connection for LISTEN and NOTIFY lost")
             await asyncio.sleep(RECONNECT_S)
 
     async def _use(self, connection: Db) -> None:
         await connection.execute(f"LISTEN {CHANNEL}")
+        self._outage.has_ended()
         # Commits before LISTEN were not notified.
         self._others_committed()
         self._channel = channel = _Channel(connection, self._others_committed)

@@ -19,6 +19,7 @@ from service.database import ANSWER_TIMEOUT_S, Db, connect, deadline
 from service.errors import RETRY_LATER, UnavailableError
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.history import History, Mark
+from service.outages import Outage
 
 POLL_S = 0.5
 INTERVAL_S = 0.02
@@ -127,6 +128,7 @@ class DurablePosition:
         self._history = history
         self._wait_s = wait_s
         self._has_advanced = asyncio.Event()
+        self._outage = Outage()
 
     def position(self, epoch: UUID) -> int:
         """Return the durable position in an epoch; 0 while it isn't known."""
@@ -172,12 +174,15 @@ class DurablePosition:
                 async with await connect(self._conninfo) as connection:
                     while True:
                         await self._look(connection)
+                        self._outage.has_ended()
                         await wait_for_commit(self.others_committed, POLL_S)
                         await asyncio.sleep(INTERVAL_S)
-            except NotReplicatedError:
-                logger.warning("the standbys don't have the end of the log yet")
-            except (Error, OSError):
-                logger.warning("can't tell how far the log is durable")
+            except NotReplicatedError as error:
+                level = self._outage.level(type(error))
+                logger.log(level, "the standbys don't have the end of the log yet")
+            except (Error, OSError) as error:
+                level = self._outage.level(type(error))
+                logger.log(level, "can't tell how far the log is durable")
             await asyncio.sleep(RECONNECT_S)
 
     async def _look(self, connection: Db) -> None:

@@ -8,6 +8,7 @@ from psycopg import AsyncConnection
 from service.database import Db, connect, deadline, is_alive, message_of
 from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
 from service.event_log.commit_unknown import Backend
+from service.outages import Outage
 
 # Its name in pg_stat_activity where a process takes commands.
 WRITER_NAME = "agent-runtime writer"
@@ -33,6 +34,7 @@ class WriterConnection:
         self._conninfo = conninfo
         self._on_connect = on_connect
         self._connection: AsyncConnection | None = None
+        self._outage = Outage()
 
     async def open(self) -> None:
         """Connect.
@@ -49,8 +51,10 @@ class WriterConnection:
         if self._connection is None:
             try:
                 self._connection = await self._connect()
+                self._outage.has_ended()
             except Exception as error:  # noqa: BLE001 # the queued commands are refused
-                logger.warning("the event log can't be reached: %s", message_of(error))
+                level, why = self._outage.level(type(error)), message_of(error)
+                logger.log(level, "the event log can't be reached: %s", why)
         return self._connection
 
     async def close(self) -> None:

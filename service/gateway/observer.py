@@ -28,6 +28,7 @@ from service.gateway.health.table import Failed, Succeeded
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.errors import Cause
 from service.gateway.upstream.listing import Listing, list_tools
+from service.outages import Outage
 from service.pacing import Pace
 from service.tasks import background_task, end_tasks
 
@@ -319,6 +320,7 @@ async def observing(conninfo: str, observer: DefinitionObserver) -> AsyncIterato
 
 
 async def _run(conninfo: str, observer: DefinitionObserver) -> None:
+    outage = Outage()
     while True:
         try:
             async with await connect(conninfo) as db:
@@ -329,7 +331,9 @@ async def _run(conninfo: str, observer: DefinitionObserver) -> None:
                         row = await cursor.fetchone()
                     if row is not None and row[0]:
                         await observer.step()
-        except (psycopg.Error, ServiceError, OSError):
+                    outage.has_ended()
+        except (psycopg.Error, ServiceError, OSError) as error:
             observer.leave()
-            logger.warning("observing tools was interrupted", exc_info=True)
+            level = outage.level(type(error))
+            logger.log(level, "observing tools was interrupted", exc_info=error)
             await asyncio.sleep(STANDBY_S)

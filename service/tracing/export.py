@@ -1,6 +1,7 @@
 """Export spans over OTLP/HTTP, from a bounded queue."""
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from prometheus_client import Counter
 
 from service import __version__
 from service.errors import ConfigError
+from service.outages import Outage
 
 # For a request with its retries, and so for the last one when the process ends.
 EXPORT_S: Final = 5.0
@@ -32,6 +34,10 @@ DROPPED: Final = Counter(
     "didn't take them.",
     ["reason"],
 )
+
+
+logger = logging.getLogger(__name__)
+_SDK_LOGGER: Final = logging.getLogger(OTLPSpanExporter.__module__)
 
 
 @asynccontextmanager
@@ -97,21 +103,41 @@ class BoundedProcessor(BatchSpanProcessor):
 
 
 class _CountingExporter(SpanExporter):
-    """Tells how many spans have left the queue, and counts those that are lost."""
+    """Tells how many spans have left the queue, and counts those that are lost.
+
+    Of what the SDK logs of a receiver, each cause is let through once.
+    """
 
     def __init__(self, exporter: SpanExporter, taken: Callable[[int], None]) -> None:
         self._exporter = exporter
         self._taken = taken
+        self._outage = Outage()
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         self._taken(len(spans))
-        result = self._exporter.export(spans)
+        _SDK_LOGGER.addFilter(self._is_new)
+        try:
+            result = self._exporter.export(spans)
+        finally:
+            _SDK_LOGGER.removeFilter(self._is_new)
         if result is not SpanExportResult.SUCCESS:
             DROPPED.labels("export_failed").inc(len(spans))
+        elif self._outage.has_ended():
+            logger.info("spans are exported again")
         return result
 
     def shutdown(self) -> None:
         self._exporter.shutdown()
+
+    def _is_new(self, record: logging.LogRecord) -> bool:
+        """Filter the SDK's lines, whose numbers are times and whose texts vary."""
+        if record.levelno < logging.WARNING:
+            return True
+        given = record.args if isinstance(record.args, tuple) else ()
+        statuses = (each for each in given if isinstance(each, int))
+        causes = (type(each) for each in given if isinstance(each, Exception))
+        cause = (record.msg, *statuses, *causes)
+        return self._outage.level(cause) >= logging.WARNING
 
 
 def _positive(variable: str, default: int) -> int:

@@ -20,12 +20,14 @@ class Receiver:
 
     url: str = ""
     bodies: list[bytes] = field(default_factory=list)
+    status: int = 200
 
     async def handle(self, request: web.Request) -> web.Response:
         self.bodies.append(await request.read())
         return web.Response(
             body=ExportTraceServiceResponse().SerializeToString(),
             content_type="application/x-protobuf",
+            status=self.status,
         )
 
     @property

@@ -22,6 +22,7 @@ from projections.audit.proofs.contradictions import (
 )
 from projections.audit.proofs.log_time import LogTime
 from service.database import TRY_ADVISORY_LOCK, Db, connect, deadline
+from service.outages import Outage
 from service.tasks import background_task, end_tasks
 
 # A pass over a short log takes this long per thousand positions; over a long one, as
@@ -96,6 +97,7 @@ class LogCheck:
         # The next pass begins at the first event, though the log has grown meanwhile.
         self._is_complete = False
         self._time = LogTime()
+        self._outage = Outage()
 
     async def run(self) -> None:
         """Compare until cancelled; reconnect, stand by and retry as needed."""
@@ -109,11 +111,13 @@ class LogCheck:
                     while True:
                         with deadline(db, STEP_TIMEOUT_S):
                             is_complete = await self.step(db)
+                        self._outage.has_ended()
                         await asyncio.sleep(
                             self._pause_s if is_complete else self._step_s
                         )
-            except (psycopg.Error, OSError):
-                logger.warning("comparing the log was interrupted", exc_info=True)
+            except (psycopg.Error, OSError) as error:
+                level = self._outage.level(type(error))
+                logger.log(level, "comparing the log was interrupted", exc_info=error)
                 await asyncio.sleep(RETRY_S)
 
     def _stand_by(self) -> None:

@@ -48,6 +48,7 @@ from service.audit.epoch_changes import record_epoch_changes
 from service.database import Db, Pool
 from service.errors import ServiceError
 from service.event_log.protocol import CommandLog
+from service.outages import Outage
 from service.tasks import end_tasks
 
 INTERVAL_S = 5.0
@@ -98,6 +99,7 @@ class CheckpointSigner:
         self._private = load_or_create_signing_key(data_dir / SIGNING_KEY_FILE)
         self._published: _Published | None = None
         self._deleted: str | None = None
+        self._outage = Outage()
 
     def public_key(self, log_epoch: UUID) -> VerifierKey:
         public = self._private.public_key().public_bytes_raw()
@@ -115,6 +117,7 @@ class CheckpointSigner:
                 await self.sign()
                 await self._note(self._deleted)
                 FORKED.set(0)
+                self._outage.has_ended()
             except (
                 ContradictionError,
                 IncompleteTreeError,
@@ -123,8 +126,9 @@ class CheckpointSigner:
                 FORKED.set(1)
                 logger.critical("no checkpoint signed: %s", error)
                 await self._note(f"no checkpoint signed: {error}")
-            except (psycopg.Error, ServiceError, OSError):
-                logger.warning("can't sign a checkpoint", exc_info=True)
+            except (psycopg.Error, ServiceError, OSError) as error:
+                level = self._outage.level(type(error))
+                logger.log(level, "can't sign a checkpoint", exc_info=error)
             except Exception:
                 FORKED.set(1)
                 logger.exception("can't sign checkpoints")

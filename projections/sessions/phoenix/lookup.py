@@ -1,7 +1,6 @@
 """Lookup of one page's sessions in Phoenix."""
 
 import asyncio
-import logging
 from collections import defaultdict
 from collections.abc import (
     Awaitable,
@@ -33,8 +32,6 @@ T = TypeVar("T")
 
 OTHER_FORM: Final = "it answered in another form"
 
-logger = logging.getLogger(__name__)
-
 Ask = Callable[[Document], Awaitable[GraphQLAnswer | None]]
 
 
@@ -52,6 +49,7 @@ class Lookup:
     found: dict[str, Enrichment | None] = field(default_factory=dict)
     has_settled_some: bool = False
     was_answered: bool = False
+    has_malformed: bool = False
 
     def project_of(self, key: SessionKey) -> str:
         return self.project or str(key.agent_id)
@@ -114,8 +112,8 @@ class Lookup:
         try:
             self._found(session_id, enrichment_of(node, session_id, project))
         except BadRowError:
-            logger.warning("the trace store's answer about a session is malformed")
             self.open.pop(session_id)
+            self.has_malformed = True
             self.has_settled_some = True
 
     def _found(self, session_id: str, enrichment: Enrichment | None) -> None:

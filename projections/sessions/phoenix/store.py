@@ -26,6 +26,7 @@ from projections.sessions.phoenix.lookup import Lookup
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.trace_store import Enrichments, SessionKey
 from service.circuit_breaker import CircuitBreaker
+from service.outages import Outage
 
 # Time before the page's deadline, so that answers found in time are shown.
 MARGIN_S: Final = 0.1
@@ -73,6 +74,7 @@ class PhoenixStore:
     breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
     memory: Memory = field(default_factory=Memory)
     _filters_again_at: float = 0.0
+    _outage: Outage = field(default_factory=Outage)
 
     @property
     def is_available(self) -> bool:
@@ -107,13 +109,19 @@ class PhoenixStore:
                 if not lookup.was_answered:
                     raise StoreError("it rejected every document")  # noqa: TRY301
         except StoreError as error:
-            logger.warning("the trace store failed: %s", error)
+            self._log_failure("the trace store failed", str(error))
             self.breaker.failed()
         except TimeoutError:
-            logger.warning("the trace store was too slow for a page")
+            self._log_failure("the trace store failed", "too slow for a page")
             self.breaker.failed()
         else:
             self.breaker.succeeded()
+            if lookup.has_malformed:
+                self._log_failure(
+                    "the trace store's answer about a session", "malformed"
+                )
+            elif self._outage.has_ended():
+                logger.info("the trace store answers again")
         finally:
             # Cancelled: the next page tries.
             self.breaker.undecided(trial)
@@ -146,5 +154,8 @@ class PhoenixStore:
             try:
                 return await self.client.ask(document)
             except DocumentError as error:
-                logger.warning("the trace store rejected a document: %s", error)
+                self._log_failure("the trace store rejected a document", str(error))
                 return None
+
+    def _log_failure(self, what: str, why: str) -> None:
+        logger.log(self._outage.level((what, why)), "%s: %s", what, why)

@@ -16,6 +16,7 @@ from service.event_log.execute import execute
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.approvals.aggregate import Approvals
+from service.outages import Outage
 from service.tasks import background_task, end_tasks
 
 INTERVAL_S: Final = 1.0
@@ -37,6 +38,7 @@ class ApprovalExpiry:
     def __init__(self, log: CommandLog, overdue: OverdueApprovals) -> None:
         self._log = log
         self._overdue = overdue
+        self._outage = Outage()
 
     async def run_once(self, at: datetime) -> None:
         """Expire what is due; what can't be recorded now is tried again."""
@@ -44,9 +46,11 @@ class ApprovalExpiry:
             for agent_id in await self._overdue(at):
                 decide = partial(_expire, agent_id)
                 await execute(self._log, decide, metadata=SYSTEM, at=at)
+            self._outage.has_ended()
         except (ServiceError, psycopg.Error, OSError) as error:
             reason = type(error).__name__
-            logger.warning("approvals didn't expire yet", extra={"reason": reason})
+            level = self._outage.level(reason)
+            logger.log(level, "approvals didn't expire yet", extra={"reason": reason})
 
 
 async def _expire(agent_id: UUID, work: UnitOfWork) -> None:

@@ -186,6 +186,7 @@ class Forwarder:
         else:
             is_error = result.get("isError") is True
             call.outcome = Outcome.TOOL_ERROR if is_error else Outcome.OK
+            self._failed_calls.answered(admitted.upstream)
             return result
         finally:
             await self._finish(call, admitted)

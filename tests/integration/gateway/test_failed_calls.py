@@ -1,14 +1,19 @@
 """What the service's log says of calls that fail."""
 
 import logging
+from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from aiohttp import web
 
-from service.gateway.endpoint.failed_calls import INTERVAL_S, FailedCalls
+from service import outages
+from service.gateway.endpoint.failed_calls import FailedCalls
 from service.gateway.gate import Outcome, RecordMode, Upstream
 from service.gateway.upstream.errors import NO_ANSWER, UpstreamError, bad_status
-from tests.integration.gateway.plain_upstream import drop
+from service.outages import CALM_S
+from tests.integration.gateway.plain_upstream import drop, hello
 from tests.integration.gateway.stage import forwarding, opened
 
 LOGGER = "service.gateway.endpoint.failed_calls"
@@ -21,12 +26,19 @@ def upstream(name: str) -> Upstream:
     )
 
 
-def test_a_connectors_cause_is_a_warning_once_a_minute(
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_connectors_cause_is_a_warning_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG, LOGGER)
-    now = [0.0]
-    failed = FailedCalls(clock=lambda: now[0])
+    clock = Clock()
+    failed = FailedCalls(clock)
     one, other = upstream("Issues"), upstream("Calendar")
     late = UpstreamError(NO_ANSWER, Outcome.TIMEOUT)
 
@@ -43,11 +55,59 @@ def test_a_connectors_cause_is_a_warning_once_a_minute(
         "WARNING",
         "WARNING",
     ]
-    # Repeating it puts the next warning off by nothing.
-    now[0] = INTERVAL_S - 1
-    assert levels((one, late)) == ["DEBUG"]
-    now[0] = INTERVAL_S + 1
-    assert levels((one, late)) == ["WARNING"]
+    clock.now = 100 * CALM_S
+    assert levels((other, late)) == ["DEBUG"]
+    moved = replace(other, url="https://elsewhere.example/mcp")
+    assert levels((moved, late)) == ["WARNING"]
+
+
+def test_that_calls_are_answered_again_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, LOGGER)
+    clock = Clock()
+    failed = FailedCalls(clock)
+    connector = upstream("Issues")
+    failed.answered(connector)
+    failed.log(connector, bad_status(500))
+    caplog.clear()
+
+    # It may fail again at once, as what overloads it does.
+    failed.answered(connector)
+    failed.log(connector, bad_status(500))
+    assert not caplog.records
+
+    clock.now = CALM_S
+    failed.answered(connector)
+    failed.answered(connector)
+    [told] = caplog.records
+    assert told.levelname == "INFO"
+    assert told.message == "connector 'Issues' at tools.example answers calls again"
+    assert vars(told)["connector_id"] == str(connector.connector_id)
+
+    failed.log(connector, bad_status(500))
+    assert caplog.records[-1].levelname == "WARNING"
+
+
+async def test_hundreds_of_failed_calls_are_one_line_and_their_end_another(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, LOGGER)
+    is_failing = True
+
+    async def fail(request: web.Request, body: Any) -> web.StreamResponse:
+        return web.Response(status=500) if is_failing else await hello(request, body)
+
+    async with forwarding(fail) as (_, stage):
+        for _ in range(200):
+            await stage.call("tools_add")
+        is_failing = False
+        monkeypatch.setattr(outages, "CALM_S", 0.0)
+        await stage.call("tools_add")
+        await stage.call("tools_add")
+
+    told = [each for each in caplog.records if each.name == LOGGER]
+    assert [each.levelname for each in told] == ["WARNING", "INFO"]
 
 
 async def test_a_call_that_failed_is_logged_with_its_connector(

@@ -1,6 +1,7 @@
 """How many requests a page costs, and what becomes of what they leave open."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,6 +16,7 @@ from projections.sessions.phoenix import memory
 from projections.sessions.phoenix.memory import Memory
 from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from projections.sessions.trace_store import Enrichments, SessionKey
+from service import outages
 from service.circuit_breaker import FAILURES_MAX, REST_S
 from tests.support.sessions.phoenix.fake import (
     OTHER,
@@ -47,6 +49,31 @@ async def test_a_page_of_one_agent_is_one_request() -> None:
     assert fake.asked == ["filters 1"]
     assert sorted(found) == sorted(ids)
     assert {each for each in ids if found[each] is not None} == set(ids[:60])
+
+
+async def test_an_outage_is_told_once_and_so_is_its_end(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO, "projections.sessions.phoenix")
+    is_failing = True
+    fake = FakePhoenix([node("a")])
+
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(status=503) if is_failing else await fake.answer(request)
+
+    async with serving(answer) as url, open_phoenix(url) as phoenix:
+        for _ in range(FAILURES_MAX):
+            await phoenix.fetch([key("a")], deadline_s=60)
+        is_failing = False
+        monkeypatch.setattr(outages, "CALM_S", 0.0)
+        phoenix.breaker.succeeded()
+        for each in ("a", "b"):
+            await phoenix.fetch([key(each)], deadline_s=60)
+
+    assert [(each.levelname, each.message) for each in caplog.records] == [
+        ("WARNING", "the trace store failed: answered 503"),
+        ("INFO", "the trace store answers again"),
+    ]
 
 
 async def test_sixteen_agents_are_one_request() -> None:

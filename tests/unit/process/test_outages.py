@@ -1,0 +1,91 @@
+"""What the log says of a thing that fails, and what it leaves out."""
+
+import logging
+
+from service.outages import CALM_S, Outage
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def pass_by(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def outage() -> tuple[Outage, Clock]:
+    clock = Clock()
+    return Outage(clock), clock
+
+
+def is_told(failed: Outage, cause: str) -> bool:
+    return failed.level(cause) == logging.WARNING
+
+
+def test_a_cause_is_told_once_however_long_it_lasts() -> None:
+    failed, clock = outage()
+    assert is_told(failed, "refused")
+    for _ in range(3):
+        clock.pass_by(10 * CALM_S)
+        assert not is_told(failed, "refused")
+    assert failed.level("refused") == logging.DEBUG
+
+
+def test_a_line_has_the_level_that_it_is_worth() -> None:
+    failed, _ = outage()
+    assert failed.level("refused", logging.ERROR) == logging.ERROR
+
+
+def test_another_cause_is_told() -> None:
+    failed, _ = outage()
+    assert is_told(failed, "refused")
+    assert is_told(failed, "late")
+
+
+def test_two_causes_by_turns_are_told_once_each() -> None:
+    failed, clock = outage()
+    told = []
+    for _ in range(100):
+        told += [is_told(failed, "refused"), is_told(failed, "late")]
+        clock.pass_by(CALM_S / 2)
+    assert told.count(True) == 2
+
+
+def test_a_cause_that_comes_back_in_place_of_another_is_told() -> None:
+    failed, clock = outage()
+    is_told(failed, "refused")
+    for _ in range(3):
+        clock.pass_by(CALM_S / 2)
+        is_told(failed, "late")
+    assert is_told(failed, "refused")
+
+
+def test_it_has_ended_when_nothing_failed_for_a_while() -> None:
+    failed, clock = outage()
+    assert not failed.has_ended()
+    is_told(failed, "refused")
+    assert not failed.has_ended()
+    clock.pass_by(CALM_S)
+    assert failed.has_ended()
+    assert not failed.has_ended()
+    assert is_told(failed, "refused")
+
+
+def test_what_fails_every_other_time_is_told_once() -> None:
+    failed, clock = outage()
+    told = []
+    for _ in range(100):
+        told += [is_told(failed, "refused"), failed.has_ended()]
+        clock.pass_by(CALM_S / 2)
+    assert told.count(True) == 1
+
+
+def test_what_has_worked_since_is_told_though_its_end_was_not() -> None:
+    failed, clock = outage()
+    is_told(failed, "refused")
+    assert not failed.has_ended()
+    clock.pass_by(CALM_S)
+    assert is_told(failed, "refused")
+    assert not is_told(failed, "refused")
