@@ -25,6 +25,8 @@ routes = Routes("operation")
 # Of whoever is signed in to the console: proxies keep the others inside.
 console_routes = Routes("operation")
 
+# As in the alert AgentRuntimeFollowerBehind.
+BEHIND_EVENTS = 5000
 FOLLOWERS = """
     SELECT p.follower, p.position, h.position, p.reason,
            coalesce(extract(epoch FROM now() - e.recorded_at), 0)::float8
@@ -131,7 +133,8 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     """Check that requests can be answered.
 
     A stopped follower makes the service degraded, not unready: commands are still
-    accepted, and the other read tables stay current. So does a follower process that
+    accepted, and the other read tables stay current. So does one that is more than 5000
+    events behind, in whichever process it runs. So does a follower process that
     has ended: all read tables wait until it runs again. A failing trace store makes it
     degraded too: lists are answered without its data; and so does an event log that
     doesn't match its Merkle tree, and whatever keeps checkpoints of it from being
@@ -177,7 +180,7 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     if request.app[DRAINING].started:
         status = "draining"
     elif (
-        any(follower["stopped"] for follower in followers)
+        any(each["stopped"] or each["lag"] > BEHIND_EVENTS for each in followers)
         or (
             health.follower_process is not None
             and health.follower_process.state != "running"

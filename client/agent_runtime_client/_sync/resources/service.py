@@ -47,7 +47,8 @@ class ServiceResource:
         """Check that requests can be answered.
 
         A stopped follower makes the service degraded, not unready: commands are still
-        accepted, and the other read tables stay current. So does a follower process
+        accepted, and the other read tables stay current. So does one that is more than
+        5000 events behind, in whichever process it runs. So does a follower process
         that has ended: all read tables wait until it runs again. A failing trace store
         makes it degraded too: lists are answered without its data; and so does an event
         log that doesn't match its Merkle tree, and whatever keeps checkpoints of it

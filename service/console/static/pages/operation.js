@@ -39,7 +39,7 @@ const RELAY = "relay";
 
 const MEANING = {
   ready: "Every request can be answered.",
-  degraded: "Commands are accepted, but something below has stopped.",
+  degraded: "Commands are accepted, but something below has stopped, or is far behind.",
 };
 
 function stateOf(follower) {
