@@ -37,6 +37,12 @@ def unavailable(error: Exception) -> UnavailableError:
         case psycopg.errors.QueryCanceled():
             code = "database_slow"
             message = "the database took too long; please retry, or ask for less"
+        case psycopg.errors.DiskFull():
+            code = "database_full"
+            message = (
+                "the database's disk is full; please retry when its operator has made "
+                "room"
+            )
         case SilentServerError():
             message = "the database has stopped answering"
         case _:

@@ -244,7 +244,8 @@ class Writer:
             return
         sqlstate = (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""
         if sqlstate[:2] in TRANSIENT:
-            logger.warning("append refused", extra={"sqlstate": sqlstate})
+            said = unavailable(error).message
+            logger.warning("append refused: %s", said, extra={"sqlstate": sqlstate})
             _fail(batch, lambda: unavailable(error))
             if sqlstate.startswith(READ_ONLY):
                 # The server became a standby; a new connection may reach the primary.
