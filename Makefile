@@ -101,7 +101,7 @@ recordings: $(VENV)/.installed-for-tests
 faults: $(VENV)/.installed-for-tests
 	$(bin)/pytest -m faults
 
-# Seven minutes, mostly of waiting; it needs Debian's packages prometheus, strace and faketime, and root for strace.
+# Seven minutes, mostly of waiting; it needs Debian's packages prometheus, strace and faketime, and root for strace and a disk of its own.
 alerts: $(VENV)/.installed-for-tests
 	$(bin)/python -m tests.instruments.alerts
 

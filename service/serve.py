@@ -29,6 +29,7 @@ from service.demo.api import DemoError
 from service.demo.first_calls import first_calls
 from service.demo.load import load_demo, renew_agent_url
 from service.demo.tools import demo_tools
+from service.embedded_postgres.disk_space import report_disk_space
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError, UnavailableError
 from service.follower_process import FollowerProcess, run_follower_process
@@ -79,6 +80,8 @@ async def serve(
     )
     kafka = kafka_settings(config) if wants_relay else None
     stop = _stop_on_signal()
+    if postgres is not None:
+        report_disk_space(config.data_dir / "postgres")
     async with AsyncExitStack() as stack:
         traces = await _open_traces(stack, config)
         resources = await stack.enter_async_context(

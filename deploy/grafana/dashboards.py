@@ -123,6 +123,14 @@ ROWS: Final[Mapping[str, Iterable[tuple[str, str, Mapping[str, str]]]]] = {
                 f"(agent_runtime_read_replica_lag_seconds{{{JOBS}}})"
             },
         ),
+        (
+            "Database on disk, and the room there",
+            "bytes",
+            {
+                "tables and indexes": f"max(agent_runtime_database_bytes{{{JOBS}}})",
+                "free": f"min(agent_runtime_disk_free_bytes{{{JOBS}}})",
+            },
+        ),
     ],
     "Read tables and Kafka": [
         (

@@ -7,6 +7,7 @@ from typing import Final
 
 from tests.instruments.alerts import (
     content,
+    disk,
     kafka,
     log,
     postgres,
@@ -145,6 +146,18 @@ FAULTS: Final = (
         "kafka",
         kafka.foreign_checkpoint,
         also=("Down",),
+    ),
+    Fault(
+        "DiskFillsUp",
+        "files grow that fill the disk in eight hours",
+        "embedded",
+        disk.filled_slowly,
+    ),
+    Fault(
+        "DiskAlmostFull",
+        "a file leaves 4 % of the disk",
+        "embedded",
+        disk.almost_filled,
     ),
     Fault(
         "CostsDiffer",

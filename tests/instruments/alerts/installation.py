@@ -16,6 +16,7 @@ from projections.relay.kafka.settings import KafkaSettings
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.migrate import migrate
 from service.tasks import end_tasks
+from tests.instruments.alerts.own_disk import disk_of
 from tests.instruments.alerts.prometheus import Watch, watching
 from tests.support.gateway.served import Api, new_session
 from tests.support.harness.clock import Clock
@@ -35,7 +36,7 @@ from tests.support.kafka.broker import Broker
 from tests.support.kafka.fixtures import new_topic
 from tests.support.waiting import until
 
-Kind = Literal["processes", "requests", "content", "replicated", "kafka"]
+Kind = Literal["processes", "requests", "content", "replicated", "kafka", "embedded"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 LIST: Final = "/api/mcp/connectors?limit=10"
 CLIENTS: Final = 4
@@ -48,12 +49,14 @@ class Installation:
     """One service, its database, and the Prometheus that watches it alone.
 
     The service goes by ``clock``, the others by the true time. ``url`` is of the
-    database's owner, ``options`` are the service's. What a fault starts and leaves
-    behind is ended by ``stack``.
+    database's owner, None where the service runs PostgreSQL itself; ``options`` are the
+    service's. What a fault starts and leaves behind is ended by ``stack``. Time passes
+    ``scale`` times faster for the rules.
     """
 
     folder: Path
-    url: str
+    url: str | None
+    scale: int
     options: Sequence[str]
     stack: AsyncExitStack
     port: int = field(default_factory=lambda: free_ports(1)[0])
@@ -68,14 +71,19 @@ class Installation:
 
     def connect(self, database: str = "agent_runtime") -> "psycopg.Connection[Any]":
         """Connect as the owner of the database."""
+        assert self.url is not None
         return psycopg.connect(
             make_conninfo(self.url, dbname=database), autocommit=True
         )
 
     @property
     def _where(self) -> Sequence[str]:
-        data = str(self.folder / "data")
-        return ("--database-url", self.url, "--data-dir", data)
+        where = ("--data-dir", str(self.data))
+        return where if self.url is None else (*where, "--database-url", self.url)
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
 
     async def command(self, *arguments: str) -> None:
         """Run a command of ``agent-runtime`` on this database."""
@@ -113,7 +121,10 @@ async def installed(
     async with AsyncExitStack() as stack:
         servers = postgres = kafka = None
         options = ["--gateway-networks", "127.0.0.0/8"]
-        if kind == "replicated":
+        url = None
+        if kind == "embedded":
+            stack.enter_context(disk_of(folder / "data"))
+        elif kind == "replicated":
             primary = stack.enter_context(primary_server())
             migrate(primary.url)
             standby = stack.enter_context(standby_of(primary))
@@ -133,6 +144,7 @@ async def installed(
         service = Installation(
             folder=folder,
             url=url,
+            scale=scale,
             options=options,
             stack=stack,
             postgres=postgres,
@@ -140,18 +152,18 @@ async def installed(
             broker=broker,
             kafka=kafka,
         )
-        await _start(service, scale)
+        await _start(service)
         yield service
 
 
-async def _start(service: Installation, scale: int) -> None:
+async def _start(service: Installation) -> None:
     await service.start()
     service.stack.push_async_callback(service.stop)
     http = await service.stack.enter_async_context(new_session())
     service.admin = Api(http, service.server.url, service.server.admin_token)
     target = f"127.0.0.1:{service.port}"
     service.watch = await service.stack.enter_async_context(
-        watching(service.folder / "prometheus", [target], scale)
+        watching(service.folder / "prometheus", [target], service.scale)
     )
     await until(service.watch.scrapes)
     numbers = itertools.count(1)

@@ -52,8 +52,9 @@ async def lock_taken(service: Installation) -> AsyncIterator[None]:
 
 
 async def _write(service: Installation) -> None:
-    folder, manager = service.folder / "data", str(uuid4())
-    async with open_resources(service.url, folder) as resources:
+    manager = str(uuid4())
+    assert service.url is not None
+    async with open_resources(service.url, service.data) as resources:
         for _ in range(EVENTS // AT_ONCE):
             await save(
                 resources,

@@ -56,6 +56,8 @@ async def test_commands_are_refused_while_tables_cannot_grow(
                 history = await admin.call("GET", "/api/audit/events")
             freed = await until(lambda: accepted(admin))
 
+            assert refusal is not None
+            assert freed is not None
             assert (refusal.status, refusal.data["code"]) == (503, "database_full")
             assert listed.status == 200
             assert (history.status, history.data["code"]) == (503, "database_full")

@@ -54,7 +54,9 @@ class TestByPromtool:
         self, alert: str, tmp_path: Path
     ) -> None:
         rules = re.sub(
-            rf"(alert: {alert}\n +expr: ).*", r"\1vector(1) > 2", RULES.read_text()
+            rf"(alert: {alert}\n(?: +#.*\n)? +expr: ).*",
+            r"\1vector(1) > 2",
+            RULES.read_text(),
         )
 
         assert changed_tests(rules, tmp_path).returncode != 0
