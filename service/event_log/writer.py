@@ -28,6 +28,7 @@ from service.event_log.durable import without_warnings
 from service.event_log.history import History
 from service.event_log.pending import NO_BASES, PendingCommand, bases_by_number
 from service.event_log.writer_connection import WriterConnection
+from service.outages import Outage
 from service.tasks import end_tasks
 from service.tracing.current import committing
 from service.unavailable import unavailable
@@ -113,6 +114,7 @@ class Writer:
         self._queue = CommandQueue()
         self.pending = self._queue.pending
         self._connection = WriterConnection(conninfo, observer.on_connect)
+        self._refusals = Outage()
         self._tasks: list[asyncio.Task[None]] = []
         self._stopping = False
 
@@ -228,6 +230,8 @@ class Writer:
     def _answer(self, batch: Sequence[PendingCommand], result: BatchResult) -> None:
         for waiting, outcome in zip(batch, result.outcomes, strict=True):
             waiting.end(outcome)
+        if self._refusals.has_ended():
+            logger.info("appends are accepted again")
         try:
             self._observer.on_commit([waiting.append for waiting in batch], result)
         except Exception:
@@ -244,8 +248,8 @@ class Writer:
             return
         sqlstate = (error.sqlstate or "") if isinstance(error, psycopg.Error) else ""
         if sqlstate[:2] in TRANSIENT:
-            said = unavailable(error).message
-            logger.warning("append refused: %s", said, extra={"sqlstate": sqlstate})
+            level, said = self._refusals.level(sqlstate), unavailable(error).message
+            logger.log(level, "append refused: %s", said, extra={"sqlstate": sqlstate})
             _fail(batch, lambda: unavailable(error))
             if sqlstate.startswith(READ_ONLY):
                 # The server became a standby; a new connection may reach the primary.

@@ -1,5 +1,7 @@
 """A disk of the database that is full: the answer says so."""
 
+import logging
+
 import psycopg
 import pytest
 
@@ -50,6 +52,19 @@ async def test_a_read_that_is_recorded_is_refused_and_others_are_not(
 
     assert (recorded.status, recorded.code) == (503, "database_full")
     assert other.status == 200
+
+
+async def test_the_log_says_so_once(
+    ada: Caller, resources: Resources, caplog: pytest.LogCaptureFixture
+) -> None:
+    await execute(resources, FULL)
+    for _ in range(3):
+        assert (await ada.post(CONNECTORS, TRACKER)).status == 503
+    await execute(resources, ROOM)
+
+    said = [each for each in caplog.records if "append refused" in each.getMessage()]
+    assert [each.levelno for each in said].count(logging.WARNING) == 1
+    assert "disk is full" in said[0].getMessage()
 
 
 async def execute(resources: Resources, statements: str) -> None:
