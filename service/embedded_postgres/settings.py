@@ -24,6 +24,9 @@ TUNABLE = {
     "wal_compression": "on",
     "jit": "off",
     "idle_in_transaction_session_timeout": "60s",
+    # It subscribes to nothing. With origins, a checkpoint on a full disk ends the
+    # server (PANIC), where it could still answer reads.
+    "max_active_replication_origins": "0",
     # Containers have 64 MB of /dev/shm by default, too little for a parallel query.
     "dynamic_shared_memory_type": "mmap",
     "log_min_messages": "warning",
