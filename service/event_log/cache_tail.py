@@ -160,7 +160,8 @@ class CacheTail:
         if known is not None and known.version + 1 == version:
             try:
                 event = self._mapper.to_domain_event(stored)
-                self._cache.put(event.mutate(known.working_copy()))
+                changed = event.mutate(known.working_copy())
+                self._cache.put(changed, len(stored.state))
             except Exception:
                 # It is evicted; the next load reports the error to its caller.
                 logger.exception("can't apply an event", extra={"topic": stored.topic})

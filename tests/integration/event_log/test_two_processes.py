@@ -11,9 +11,11 @@ from eventsourcing.persistence import StoredEvent
 from psycopg import AsyncConnection
 
 from service.errors import ConflictError, UnauthenticatedError
+from service.event_log import cache
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
+from service.footprint import footprint
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
 from service.users.authenticate import TokenAuthenticator
@@ -278,3 +280,29 @@ async def test_an_aggregate_created_by_both_is_created_once(
     )
 
     assert sum(created for created, _ in results) == 1
+
+
+async def test_events_of_another_process_are_not_each_a_measurement(
+    log: EventLog, other_log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger_id = await open_ledger(log, "large")
+    await enter(log, ledger_id, *(f"note {number}" for number in range(200)))
+
+    async def is_kept() -> bool:
+        await other_log.load(ledger_id)
+        return other_log.cache.get(ledger_id) is not None
+
+    await until(is_kept)
+    measured = []
+
+    def measure(state: Any) -> int:
+        measured.append(state)
+        return footprint(state)
+
+    monkeypatch.setattr(cache, "footprint", measure)
+    version = 0
+    for number in range(20):
+        version = await enter(other_log, ledger_id, f"{number}")
+
+    await until(lambda: version_in(log, ledger_id) == version)
+    assert measured == []
