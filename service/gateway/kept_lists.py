@@ -2,7 +2,7 @@
 
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
@@ -65,7 +65,13 @@ class KeptLists:
         """Return a definition that a list has."""
         return self._definitions.get(digest)
 
-    def put(self, key: Key, made: KeptList) -> None:
+    def put(self, key: Key, made: KeptList) -> KeptList:
+        """Keep a list, and return it as it is kept.
+
+        Lists that are made at the same time have parsed the same definitions: it has
+        the ones that are kept.
+        """
+        made = self._sharing(made)
         # Before the list of before is dropped, with which it may share definitions.
         for each in made.listed.tools:
             definition = each.definition
@@ -78,6 +84,21 @@ class KeptLists:
         self._lists[key] = made
         while self.bytes > self._bytes_max and len(self._lists) > 1:
             self._drop(next(iter(self._lists)))
+        return made
+
+    def _sharing(self, made: KeptList) -> KeptList:
+        tools = made.listed.tools
+        kept = [self._definitions.get(each.definition.digest) for each in tools]
+        if all(
+            known is None or known is each.definition
+            for known, each in zip(kept, tools, strict=True)
+        ):
+            return made
+        shared = tuple(
+            replace(each, definition=known or each.definition)
+            for known, each in zip(kept, tools, strict=True)
+        )
+        return replace(made, listed=replace(made.listed, tools=shared))
 
     def _drop(self, key: Key) -> None:
         dropped = self._lists.pop(key, None)

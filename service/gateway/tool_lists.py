@@ -50,8 +50,7 @@ class ToolLists:
             made = await self._list(agent_id, connector_id)
             if kept is not None and _has_same_tools(kept.listed, made.listed):
                 made = replace(made, listed=kept.listed)
-            self._kept.put(key, made)
-            kept = made
+            kept = self._kept.put(key, made)
         return kept.listed
 
     def _is_current(self, kept: KeptList) -> bool:

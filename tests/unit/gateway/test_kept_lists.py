@@ -46,6 +46,16 @@ def test_lists_of_one_connector_share_its_definitions() -> None:
     assert of_one > definitions + 2 * 20_000
 
 
+def test_lists_made_at_the_same_time_hold_each_definition_once() -> None:
+    kept = KeptLists(BYTES_MAX)
+
+    # Each has parsed it, since no list had it yet.
+    lists = [kept.put((n, None), listed(defined("shared"))) for n in range(3)]
+
+    assert [kept.get((n, None)) for n in range(3)] == lists
+    assert len({id(each.listed.tools[0].definition) for each in lists}) == 1
+
+
 def test_the_least_recently_used_go_and_their_definitions_with_them() -> None:
     kept = KeptLists(BYTES_MAX)
     everywhere = defined("everywhere")
