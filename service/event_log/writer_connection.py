@@ -53,7 +53,9 @@ class WriterConnection:
                 self._connection = await self._connect()
                 self._outage.has_ended()
             except Exception as error:  # noqa: BLE001 # the queued commands are refused
-                level, why = self._outage.level(type(error)), message_of(error)
+                # Not its type: that of nearly all is OperationalError.
+                why = message_of(error)
+                level = self._outage.level(why)
                 logger.log(level, "the event log can't be reached: %s", why)
         return self._connection
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from projections.audit.proofs import log_check
 from projections.audit.proofs.log_check import LogCheck
@@ -133,3 +134,20 @@ async def test_what_asks_again_tells_once(
         await until(lambda: len(levels()) >= TRIES)
         await end_tasks(task)
     assert levels().count(logging.WARNING) == 1
+
+
+async def test_what_keeps_the_log_unreachable_next_is_told_too(
+    proxy: Proxy, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = proxy.url(database_url)
+    writer = WriterConnection(make_conninfo(url, user="nobody"), never_told)
+    proxy.go_away()
+    for _ in range(TRIES):
+        assert await writer.live() is None
+    proxy.come_back()
+    for _ in range(TRIES):
+        assert await writer.live() is None
+
+    told = [each.message for each in caplog.records if "reached" in each.message]
+    assert len(told) == CAUSES_MAX
+    assert "nobody" in told[-1]
