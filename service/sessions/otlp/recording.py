@@ -182,13 +182,20 @@ async def _record(
 
 async def _is_of_another(turn: TraceTurn, session: _Session, log: CommandLog) -> bool:
     """Return whether spans that were deleted made it a turn of another session."""
+
+    async def has_it(name: str) -> bool:
+        found = await log.load(ChatSession.create_id(name))
+        return (
+            isinstance(found, ChatSession)
+            and found.agent_id == str(session.agent_id)
+            and found.from_spans(turn.trace_id) is not None
+        )
+
+    # Its spans may name thousands of others; most often it is amended.
+    if not turn.other_sessions or await has_it(session.session_id):
+        return False
     for name in turn.other_sessions:
-        other = await log.load(ChatSession.create_id(name))
-        if (
-            isinstance(other, ChatSession)
-            and other.agent_id == str(session.agent_id)
-            and other.from_spans(turn.trace_id) is not None
-        ):
+        if await has_it(name):
             return True
     return False
 

@@ -3,11 +3,14 @@
 import asyncio
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from psycopg import AsyncConnection
 
+from service.aggregate import LoggedAggregate
 from service.resources import Resources
+from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.old_traces import KEPT_FOR, delete_old_traces
 from tests.support.callers import Caller
 from tests.support.sessions.otlp.spans import Exported, llm, report, session, span
@@ -181,3 +184,26 @@ async def test_a_trace_that_names_several_sessions_is_not_recorded_twice(
     assert (again.status, "X-Event-Position" in again.headers) == (200, False)
     assert await used(ada, last) == [(1, 5)]
     assert (await session(ada, "first", [first, last]))["num_traces"] == 1
+
+
+async def test_other_sessions_are_not_read_for_a_turn_that_is_amended(
+    resources: Resources,
+    recorder: Recorder,
+    ada: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = ChatSession.create_id("other")
+    await report(recorder, ROOT, llm(2, 1, 5, 0, session__id="other"))
+    load = resources.log.load
+    read = []
+
+    async def loading(aggregate_id: UUID) -> LoggedAggregate | None:
+        read.append(aggregate_id)
+        return await load(aggregate_id)
+
+    monkeypatch.setattr(resources.log, "load", loading)
+    last = await report(recorder, SECOND)
+
+    assert await used(ada, last) == [(1, 12)]
+    assert ChatSession.create_id("chat") in read
+    assert other not in read
