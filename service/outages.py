@@ -7,6 +7,8 @@ from typing import Final, TypeAlias
 
 # What fails and works by turns for no longer than this is one outage.
 CALM_S: Final = 60.0
+# A cause that was told so long ago, and not seen since, may have been forgotten.
+FORGOTTEN_S: Final = 3600.0
 
 Cause: TypeAlias = Hashable | type[Exception]
 
@@ -15,8 +17,8 @@ class Outage:
     """What the log has said of one thing that may fail.
 
     A cause is told once in an outage, and again after others alone were seen for
-    ``CALM_S``. Causes are names of the code, such as types of exceptions: all are kept
-    until the outage ends.
+    ``CALM_S``, or nothing for ``FORGOTTEN_S``. Causes are few, such as types of
+    exceptions: those of the last minute are kept, and the one that lasts.
     """
 
     __slots__ = ("_clock", "_has_worked", "_seen_at")
@@ -33,7 +35,8 @@ class Outage:
         self._seen_at = {
             each: at
             for each, at in self._seen_at.items()
-            if now - at < CALM_S or (each == cause and not self._has_worked)
+            if now - at < CALM_S
+            or (each == cause and not self._has_worked and now - at < FORGOTTEN_S)
         }
         level = logging.DEBUG if cause in self._seen_at else new
         self._seen_at[cause] = now

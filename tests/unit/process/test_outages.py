@@ -2,7 +2,7 @@
 
 import logging
 
-from service.outages import CALM_S, Outage
+from service.outages import CALM_S, FORGOTTEN_S, Outage
 
 
 class Clock:
@@ -31,6 +31,14 @@ def test_a_cause_is_told_once_however_long_it_lasts() -> None:
         clock.pass_by(10 * CALM_S)
         assert not is_told(failed, "refused")
     assert failed.level("refused") == logging.DEBUG
+
+
+def test_a_cause_that_nobody_has_met_for_long_is_told_again() -> None:
+    failed, clock = outage()
+    is_told(failed, "refused")
+    clock.pass_by(FORGOTTEN_S)
+    assert is_told(failed, "refused")
+    assert not is_told(failed, "refused")
 
 
 def test_a_line_has_the_level_that_it_is_worth() -> None:
