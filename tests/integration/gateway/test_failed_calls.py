@@ -55,7 +55,7 @@ def test_a_connectors_cause_is_a_warning_once(
         "WARNING",
         "WARNING",
     ]
-    clock.now = 100 * CALM_S
+    clock.now = 10 * CALM_S
     assert levels((other, late)) == ["DEBUG"]
     moved = replace(other, url="https://elsewhere.example/mcp")
     assert levels((moved, late)) == ["WARNING"]
