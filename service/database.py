@@ -136,7 +136,7 @@ def message_of(error: Exception) -> str:
     ``str(error)`` may go on with statements and with values of rows.
     """
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    return said or str(error)
+    return said or str(error) or type(error).__name__
 
 
 def passes_by_itself(error: psycopg.Error) -> bool:

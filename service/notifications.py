@@ -12,8 +12,8 @@ from typing import Final
 
 from psycopg import Error, sql
 
-from service.database import Pool, connect
-from service.outages import Outage
+from service.database import Pool, connect, message_of
+from service.outages import Outage, cause_of
 from service.tasks import background_task, end_tasks
 
 # Each is listened to by every process.
@@ -97,9 +97,10 @@ class Notifications:
                                 each.notified(notification.payload)
             except (Error, OSError) as error:
                 logger.log(
-                    self._outage.level(type(error)),
+                    self._outage.level(cause_of(error)),
                     "lost the connection for notifications of other processes; "
-                    "reconnecting",
+                    "reconnecting: %s",
+                    message_of(error),
                 )
             await asyncio.sleep(RECONNECT_S)
 

@@ -5,6 +5,9 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Final, TypeAlias
 
+from service.database import message_of
+from service.errors import ServiceError
+
 # What fails and works by turns for no longer than this is one outage.
 CALM_S: Final = 60.0
 # A cause that was told so long ago, and not seen since, may have been forgotten.
@@ -17,8 +20,8 @@ class Outage:
     """What the log has said of one thing that may fail.
 
     A cause is told once in an outage, and again after others alone were seen for
-    ``CALM_S``, or nothing for ``FORGOTTEN_S``. Causes are few, such as types of
-    exceptions: those of the last minute are kept, and the one that lasts.
+    ``CALM_S``, or nothing for ``FORGOTTEN_S``. Causes are few, see
+    :func:`cause_of`: those of the last minute are kept, and the one that lasts.
     """
 
     __slots__ = ("_clock", "_has_worked", "_seen_at")
@@ -55,3 +58,14 @@ class Outage:
             return False
         self._seen_at.clear()
         return True
+
+
+def cause_of(error: Exception) -> Cause:
+    """Tell failures apart by more than their type.
+
+    Nearly all that keeps a connection to the database from working has one type.
+    What an error of the API says may name things, so its code counts.
+    """
+    if isinstance(error, ServiceError):
+        return error.code
+    return type(error), message_of(error)

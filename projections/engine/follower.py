@@ -32,7 +32,7 @@ from service.event_log import reader
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
-from service.outages import Outage
+from service.outages import Outage, cause_of
 from service.tracing.current import NOT_TRACED
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Follower:
             except Exception as error:
                 if _is_transient(error):
                     logger.log(
-                        self._outage.level(type(error)),
+                        self._outage.level(cause_of(error)),
                         "follower interrupted",
                         extra={"follower": self.name},
                         exc_info=error,

@@ -35,7 +35,7 @@ from projections.relay.kafka.errors import (
 from projections.relay.kafka.settings import KafkaSettings
 from service.database import ANSWER_TIMEOUT_S, Db, Pool, connect, deadline
 from service.errors import UnavailableError
-from service.outages import Outage
+from service.outages import Outage, cause_of
 from service.tasks import end_tasks
 
 POLL_S: Final = 1.0
@@ -98,7 +98,7 @@ class CheckpointRelay:
                 await asyncio.sleep(self._refused_retry_s)
             except TRANSIENT as error:
                 logger.log(
-                    self._outage.level(type(error)),
+                    self._outage.level(cause_of(error)),
                     "publishing of checkpoints interrupted",
                     extra={"error": type(error).__name__},
                 )
@@ -106,7 +106,7 @@ class CheckpointRelay:
             except Exception as error:
                 REFUSED.set(1)
                 logger.log(
-                    self._outage.level(type(error), logging.ERROR),
+                    self._outage.level(cause_of(error), logging.ERROR),
                     "can't publish checkpoints",
                     exc_info=error,
                 )

@@ -9,13 +9,13 @@ from uuid import UUID
 import psycopg
 from eventsourcing.persistence import StoredEvent
 
-from service.database import Db, Pool
+from service.database import Db, Pool, message_of
 from service.event_log import reader
 from service.event_log.cache import AggregateCache
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.history import History
 from service.event_log.mapper import EventMapper
-from service.outages import Outage
+from service.outages import Outage, cause_of
 from service.unavailable import unavailable
 
 # Beyond this, reading the commits of others costs more than an empty cache.
@@ -73,8 +73,12 @@ class CacheTail:
                 await self._catch_up()
                 self._outage.has_ended()
             except (psycopg.Error, OSError) as error:
-                level = self._outage.level(type(error))
-                logger.log(level, "can't read the commits of other processes")
+                level = self._outage.level(cause_of(error))
+                logger.log(
+                    level,
+                    "can't read the commits of other processes: %s",
+                    message_of(error),
+                )
             await asyncio.sleep(TAIL_INTERVAL_S)
 
     def committed(

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from psycopg import Error, OperationalError
 from psycopg.pq import ExecStatus
 
-from service.database import Db, connect
-from service.outages import Outage
+from service.database import Db, connect, message_of
+from service.outages import Outage, cause_of
 from service.tasks import background_task, end_tasks
 
 CHANNEL = "agent_runtime_log"
@@ -70,8 +70,12 @@ class CommitNotifier:
                 finally:
                     await connection.close()
             except (Error, OSError) as error:
-                level = self._outage.level(type(error))
-                logger.log(level, "connection for LISTEN and NOTIFY lost")
+                level = self._outage.level(cause_of(error))
+                logger.log(
+                    level,
+                    "connection for LISTEN and NOTIFY lost: %s",
+                    message_of(error),
+                )
             await asyncio.sleep(RECONNECT_S)
 
     async def _use(self, connection: Db) -> None:

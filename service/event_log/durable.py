@@ -15,11 +15,11 @@ from prometheus_client import Gauge
 from psycopg import Error
 from psycopg.errors import Diagnostic
 
-from service.database import ANSWER_TIMEOUT_S, Db, connect, deadline
+from service.database import ANSWER_TIMEOUT_S, Db, connect, deadline, message_of
 from service.errors import RETRY_LATER, UnavailableError
 from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.history import History, Mark
-from service.outages import Outage
+from service.outages import Outage, cause_of
 
 POLL_S = 0.5
 INTERVAL_S = 0.02
@@ -178,11 +178,15 @@ class DurablePosition:
                         await wait_for_commit(self.others_committed, POLL_S)
                         await asyncio.sleep(INTERVAL_S)
             except NotReplicatedError as error:
-                level = self._outage.level(type(error))
+                level = self._outage.level(cause_of(error))
                 logger.log(level, "the standbys don't have the end of the log yet")
             except (Error, OSError) as error:
-                level = self._outage.level(type(error))
-                logger.log(level, "can't tell how far the log is durable")
+                level = self._outage.level(cause_of(error))
+                logger.log(
+                    level,
+                    "can't tell how far the log is durable: %s",
+                    message_of(error),
+                )
             await asyncio.sleep(RECONNECT_S)
 
     async def _look(self, connection: Db) -> None:

@@ -8,7 +8,7 @@ from psycopg import AsyncConnection
 from service.database import Db, connect, deadline, is_alive, message_of
 from service.event_log.binary_arrays import BinaryArray, BinaryArrayDumper
 from service.event_log.commit_unknown import Backend
-from service.outages import Outage
+from service.outages import Outage, cause_of
 
 # Its name in pg_stat_activity where a process takes commands.
 WRITER_NAME = "agent-runtime writer"
@@ -53,10 +53,10 @@ class WriterConnection:
                 self._connection = await self._connect()
                 self._outage.has_ended()
             except Exception as error:  # noqa: BLE001 # the queued commands are refused
-                # Not its type: that of nearly all is OperationalError.
-                why = message_of(error)
-                level = self._outage.level(why)
-                logger.log(level, "the event log can't be reached: %s", why)
+                level = self._outage.level(cause_of(error))
+                logger.log(
+                    level, "the event log can't be reached: %s", message_of(error)
+                )
         return self._connection
 
     async def close(self) -> None:

@@ -28,7 +28,7 @@ from service.gateway.health.table import Failed, Succeeded
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.errors import Cause
 from service.gateway.upstream.listing import Listing, list_tools
-from service.outages import Outage
+from service.outages import Outage, cause_of
 from service.pacing import Pace
 from service.tasks import background_task, end_tasks
 
@@ -334,6 +334,6 @@ async def _run(conninfo: str, observer: DefinitionObserver) -> None:
                     outage.has_ended()
         except (psycopg.Error, ServiceError, OSError) as error:
             observer.leave()
-            level = outage.level(type(error))
+            level = outage.level(cause_of(error))
             logger.log(level, "observing tools was interrupted", exc_info=error)
             await asyncio.sleep(STANDBY_S)

@@ -22,7 +22,7 @@ from projections.audit.proofs.contradictions import (
 )
 from projections.audit.proofs.log_time import LogTime
 from service.database import TRY_ADVISORY_LOCK, Db, connect, deadline
-from service.outages import Outage
+from service.outages import Outage, cause_of
 from service.tasks import background_task, end_tasks
 
 # A pass over a short log takes this long per thousand positions; over a long one, as
@@ -116,7 +116,7 @@ class LogCheck:
                             self._pause_s if is_complete else self._step_s
                         )
             except (psycopg.Error, OSError) as error:
-                level = self._outage.level(type(error))
+                level = self._outage.level(cause_of(error))
                 logger.log(level, "comparing the log was interrupted", exc_info=error)
                 await asyncio.sleep(RETRY_S)
 

@@ -48,7 +48,7 @@ from service.audit.epoch_changes import record_epoch_changes
 from service.database import Db, Pool
 from service.errors import ServiceError
 from service.event_log.protocol import CommandLog
-from service.outages import Outage
+from service.outages import Outage, cause_of
 from service.tasks import end_tasks
 
 INTERVAL_S = 5.0
@@ -127,7 +127,7 @@ class CheckpointSigner:
                 logger.critical("no checkpoint signed: %s", error)
                 await self._note(f"no checkpoint signed: {error}")
             except (psycopg.Error, ServiceError, OSError) as error:
-                level = self._outage.level(type(error))
+                level = self._outage.level(cause_of(error))
                 logger.log(level, "can't sign a checkpoint", exc_info=error)
             except Exception:
                 FORKED.set(1)

@@ -11,12 +11,13 @@ from uuid import UUID
 
 import psycopg
 
+from service.database import message_of
 from service.errors import ServiceError
 from service.event_log.execute import execute
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.approvals.aggregate import Approvals
-from service.outages import Outage
+from service.outages import Outage, cause_of
 from service.tasks import background_task, end_tasks
 
 INTERVAL_S: Final = 1.0
@@ -48,9 +49,8 @@ class ApprovalExpiry:
                 await execute(self._log, decide, metadata=SYSTEM, at=at)
             self._outage.has_ended()
         except (ServiceError, psycopg.Error, OSError) as error:
-            reason = type(error).__name__
-            level = self._outage.level(reason)
-            logger.log(level, "approvals didn't expire yet", extra={"reason": reason})
+            level = self._outage.level(cause_of(error))
+            logger.log(level, "approvals didn't expire yet: %s", message_of(error))
 
 
 async def _expire(agent_id: UUID, work: UnitOfWork) -> None:

@@ -5,7 +5,6 @@ write-ahead log that can't.
 """
 
 import asyncio
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import pytest
 
 from service.embedded_postgres.server import EmbeddedPostgres
 from tests.instruments.faults import disk
-from tests.instruments.faults.tools import MissingToolError, go_without
 from tests.support.gateway.served import Answer, Api, new_session
 from tests.support.harness.process import STOP_TIMEOUT_S, ProcessError
 from tests.support.harness.service import Server, running, serving
@@ -26,15 +24,6 @@ MEGABYTES = 400
 AGENTS = "/api/catalog/agents"
 SEGMENTS_MAX = 20
 DESCRIPTION = "x" * 2000
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
-    try:
-        with disk.small_disk(tmp_path / "disk", megabytes=MEGABYTES) as folder:
-            yield folder
-    except MissingToolError as missing:
-        go_without(missing)
 
 
 @pytest.fixture

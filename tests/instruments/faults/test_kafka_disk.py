@@ -9,7 +9,6 @@ import pytest
 from projections.relay.relay import run_relay
 from service.resources import Resources
 from tests.instruments.faults import disk
-from tests.instruments.faults.tools import MissingToolError, go_without
 from tests.integration.relay.published import require_equal, until_published
 from tests.integration.relay.test_chaos import being_written
 from tests.support.kafka.broker import Broker
@@ -19,15 +18,6 @@ from tests.support.waiting import until
 
 MEGABYTES = 200
 pytestmark = [pytest.mark.kafka, pytest.mark.faults, pytest.mark.timeout(1200)]
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Iterator[Path]:
-    try:
-        with disk.small_disk(tmp_path / "disk", megabytes=MEGABYTES) as folder:
-            yield folder
-    except MissingToolError as missing:
-        go_without(missing)
 
 
 @pytest.fixture

@@ -28,25 +28,34 @@ from tests.support.postgres_proxy import Proxy
 from tests.support.waiting import until
 
 FOLLOWER = "follower interrupted"
-REPEATED = {
+REPEATED = (
     FOLLOWER,
     "can't tell how far the log is durable",
     "connection for LISTEN and NOTIFY lost",
     "lost the connection for notifications of other processes; reconnecting",
     "can't read the commits of other processes",
-}
-# A connection is lost, and then none can be had.
-CAUSES_MAX = 2
+)
 TRIES = 4
+NOBODY = {"user": "nobody", "dbname": "none"}
 
 
-def lines(caplog: pytest.LogCaptureFixture, level: int) -> Counter[str]:
-    """Count what is repeated; a follower's lines are its own."""
+def lines(caplog: pytest.LogCaptureFixture, level: int) -> Counter[tuple[str, str]]:
+    """Count what is repeated, with its cause; a follower's lines are its own."""
     return Counter(
-        record.message + vars(record).get("follower", "")
+        (line + vars(record).get("follower", ""), cause_told(record))
         for record in caplog.records
-        if record.message in REPEATED and record.levelno >= level
+        for line in REPEATED
+        if record.message.startswith(line) and record.levelno >= level
     )
+
+
+def cause_told(record: logging.LogRecord) -> str:
+    return str(record.exc_info[1] if record.exc_info else record.message)
+
+
+def of_lines(counted: Counter[tuple[str, str]]) -> Counter[str]:
+    """Sum up over causes."""
+    return sum((Counter({line: n}) for (line, _), n in counted.items()), Counter())
 
 
 async def test_an_outage_is_told_once_and_so_is_its_end(
@@ -59,7 +68,7 @@ async def test_an_outage_is_told_once_and_so_is_its_end(
     for logger in ("service", "projections"):
         caplog.set_level(logging.DEBUG, logger)
     names = [each.name for each in PROJECTORS]
-    told = {FOLLOWER + name for name in names} | (REPEATED - {FOLLOWER})
+    told = {FOLLOWER + name for name in names} | (set(REPEATED) - {FOLLOWER})
     url = proxy.url(database_url)
     async with (
         open_resources(url, tmp_path, waits=Waits(connection_s=0.1)) as resources,
@@ -68,12 +77,14 @@ async def test_an_outage_is_told_once_and_so_is_its_end(
         await wait_for_position(resources.pool, names, 0, timeout_s=60)
 
         proxy.go_away()
-        await until(
-            lambda: min(lines(caplog, logging.DEBUG)[each] for each in told) >= TRIES
-        )
+
+        def tried() -> Counter[str]:
+            return of_lines(lines(caplog, logging.DEBUG))
+
+        await until(lambda: min(tried()[each] for each in told) >= TRIES)
         warnings = lines(caplog, logging.WARNING)
-        assert set(warnings) == told
-        assert max(warnings.values()) <= CAUSES_MAX
+        assert set(of_lines(warnings)) == told
+        assert set(warnings.values()) == {1}
 
         monkeypatch.setattr(outages, "CALM_S", 0.0)
         caplog.clear()
@@ -136,18 +147,39 @@ async def test_what_asks_again_tells_once(
     assert levels().count(logging.WARNING) == 1
 
 
-async def test_what_keeps_the_log_unreachable_next_is_told_too(
-    proxy: Proxy, database_url: str, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("line", loops(""))
+async def test_what_keeps_it_away_next_is_told_too(
+    line: str,
+    proxy: Proxy,
+    database_url: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    url = proxy.url(database_url)
-    writer = WriterConnection(make_conninfo(url, user="nobody"), never_told)
-    proxy.go_away()
-    for _ in range(TRIES):
-        assert await writer.live() is None
-    proxy.come_back()
-    for _ in range(TRIES):
-        assert await writer.live() is None
+    monkeypatch.setattr(log_check, "RETRY_S", 0.0)
+    for logger in ("service", "projections"):
+        caplog.set_level(logging.DEBUG, logger)
 
-    told = [each.message for each in caplog.records if "reached" in each.message]
-    assert len(told) == CAUSES_MAX
-    assert "nobody" in told[-1]
+    def told(level: int) -> list[str]:
+        return [
+            cause_told(each)
+            for each in caplog.records
+            if each.message.startswith(line) and each.levelno >= level
+        ]
+
+    ask = loops(make_conninfo(proxy.url(database_url), **NOBODY))[line]
+
+    async def keep_asking() -> None:
+        while True:
+            await ask()
+            await asyncio.sleep(0)
+
+    proxy.go_away()
+    task = asyncio.create_task(keep_asking())
+    await until(lambda: len(told(logging.DEBUG)) >= TRIES)
+    proxy.come_back()
+    await until(lambda: len([e for e in told(logging.DEBUG) if "nobody" in e]) >= TRIES)
+    await end_tasks(task)
+
+    warnings = told(logging.WARNING)
+    assert len(warnings) == len(set(warnings)) > 1
+    assert "nobody" in warnings[-1]

@@ -2,7 +2,10 @@
 
 import logging
 
-from service.outages import CALM_S, FORGOTTEN_S, Outage
+import psycopg
+
+from service.errors import NotFoundError
+from service.outages import CALM_S, FORGOTTEN_S, Outage, cause_of
 
 
 class Clock:
@@ -97,3 +100,16 @@ def test_what_has_worked_since_is_told_though_its_end_was_not() -> None:
     clock.pass_by(CALM_S)
     assert is_told(failed, "refused")
     assert not is_told(failed, "refused")
+
+
+def test_causes_of_one_type_differ_by_what_the_database_says() -> None:
+    refused = psycopg.OperationalError("connection refused")
+    assert cause_of(refused) == cause_of(psycopg.OperationalError("connection refused"))
+    assert cause_of(refused) != cause_of(psycopg.OperationalError("no such role"))
+    assert cause_of(refused) != cause_of(OSError("connection refused"))
+
+
+def test_an_error_of_the_api_is_one_cause_whatever_it_names() -> None:
+    assert cause_of(NotFoundError("no agent a")) == cause_of(
+        NotFoundError("no agent b")
+    )
