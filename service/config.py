@@ -14,19 +14,18 @@ from pydantic import (
     ValidationError,
 )
 
+from projections.audit.proofs.config import ProofsConfig
+from projections.relay.config import RelayConfig
+from projections.sessions.phoenix.config import TraceStoreConfig
 from service.cache_bounds import CACHE_BYTES, CacheBounds
-from service.config_groups import (
-    GatewayConfig,
-    KafkaConfig,
-    KeyConfig,
-    ProxyConfig,
-    TraceStoreConfig,
-    WaitConfig,
-)
 from service.errors import ConfigError
+from service.gateway.config import GatewayConfig
+from service.http.config import ProxyConfig
+from service.keys.config import KeyConfig
 from service.logs import LogFormat
+from service.settings import ENVIRONMENT_PREFIX, variable_of
+from service.waits import WaitConfig
 
-ENVIRONMENT_PREFIX: Final = "AGENT_RUNTIME_"
 # Those of the Python client and of art: a person exports them for these, and may run
 # the service's own commands in the same shell.
 CLIENT_VARIABLES: Final = frozenset(
@@ -82,15 +81,22 @@ ReplicaUrl = Annotated[str, BeforeValidator(_not_empty), AfterValidator(_one_ser
 
 
 class Config(
-    KeyConfig, KafkaConfig, TraceStoreConfig, ProxyConfig, GatewayConfig, WaitConfig
+    KeyConfig,
+    RelayConfig,
+    TraceStoreConfig,
+    ProxyConfig,
+    GatewayConfig,
+    WaitConfig,
+    ProofsConfig,
 ):
-    """The settings of ``agent-runtime``.
+    """The settings of ``agent-runtime``: its own, and those of its parts.
 
     Each is an option of the command line (``data_dir``: ``--data-dir``) and an
     environment variable (``AGENT_RUNTIME_DATA_DIR``); the option wins. Those in
     ``NO_OPTION`` are variables only.
     """
 
+    TITLE = "settings"
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     host: str = Field(
@@ -130,13 +136,6 @@ class Config(
     demo: bool = Field(
         default=False,
         description="Fill an empty event log with demo data, through the API.",
-    )
-    log_check_hours: float = Field(
-        24,
-        gt=0,
-        le=8760,
-        description="Hours within which the whole log is compared with its Merkle tree "
-        "again, in the background. A short log takes less.",
     )
     cache_bytes: int = Field(
         CACHE_BYTES,
@@ -179,6 +178,21 @@ class Config(
             return None
         return "followers" if "followers" in self.parts else "relay"
 
+    def of_follower_process(self, database_url: str) -> Self:
+        """Return the settings of the process that this one starts for the followers."""
+        return self.model_copy(
+            update={
+                "only": "followers" if self.kafka is None else "followers,relay",
+                "database_url": database_url,
+                "read_database_url": None,
+                # For probes and metrics; the latter are also among this process's.
+                "host": "127.0.0.1",
+                "port": 0,
+                "demo": False,
+                "shutdown_delay_s": 0.0,
+            }
+        )
+
     @classmethod
     def read(cls, options: Mapping[str, Any], environment: Mapping[str, str]) -> Self:
         """Read the settings; options override environment variables.
@@ -220,8 +234,3 @@ def _require_utf8(values: Mapping[str, Any]) -> None:
             str(value).encode()
         except UnicodeEncodeError:
             raise ConfigError(f"{variable_of(name)}: not in UTF-8") from None
-
-
-def variable_of(name: str) -> str:
-    """Return the environment variable of a setting."""
-    return ENVIRONMENT_PREFIX + name.upper()

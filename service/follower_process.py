@@ -17,9 +17,10 @@ from typing import Final, Literal
 
 from aiohttp import ClientError, ClientSession, ClientTimeout
 from prometheus_client import Gauge
+from pydantic import BaseModel
 
-from service.config import ENVIRONMENT_PREFIX, Config
 from service.errors import ConfigError
+from service.settings import ENVIRONMENT_PREFIX
 from service.tasks import background_task, end_tasks
 
 # -P: a folder "service" in the current folder is not this package.
@@ -47,7 +48,7 @@ logger = logging.getLogger(__name__)
 class FollowerProcess:
     """Starts the child, and starts it again when it has ended or couldn't start."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: BaseModel) -> None:
         self.state: State = "starting"
         UP.labels("followers").set(0)
         self._config = config
@@ -163,21 +164,9 @@ class FollowerProcess:
 
 
 @asynccontextmanager
-async def run_follower_process(
-    config: Config, database_url: str
-) -> AsyncIterator[FollowerProcess]:
-    """Run followers and, with Kafka, the relay in a child until the block ends."""
-    settings = {
-        "only": "followers" if config.kafka is None else "followers,relay",
-        "database_url": database_url,
-        "read_database_url": None,
-        # For probes and metrics; the metrics are also among those of this process.
-        "host": "127.0.0.1",
-        "port": 0,
-        "demo": False,
-        "shutdown_delay_s": 0.0,
-    }
-    process = FollowerProcess(config.model_copy(update=settings))
+async def run_follower_process(config: BaseModel) -> AsyncIterator[FollowerProcess]:
+    """Run the child that has these settings until the block ends."""
+    process = FollowerProcess(config)
     task = background_task(process.keep_running, name="follower process")
     try:
         yield process

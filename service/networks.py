@@ -8,6 +8,9 @@ from ipaddress import (
     ip_address,
     ip_network,
 )
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -34,3 +37,12 @@ def networks_of(text: str | None) -> list[Network]:
         raise ValueError(
             "not networks such as 10.0.0.0/8, separated by commas"
         ) from None
+
+
+def _networks(text: str) -> str:
+    networks_of(text)
+    return text
+
+
+# The text of a setting.
+Networks = Annotated[str, AfterValidator(_networks)]

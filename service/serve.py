@@ -88,7 +88,7 @@ async def serve(
             open_resources(
                 database_url,
                 config.data_dir,
-                root=await outside_root_keys(config),
+                root=await outside_root_keys(config, config.wait_root_key_s),
                 read_database_url=_read_replica(config),
                 takes_commands="api" in config.parts and not config.reads_only,
                 waits=config.waits,
@@ -99,7 +99,7 @@ async def serve(
         follower_process = None
         if config.only is None:
             follower_process = await stack.enter_async_context(
-                run_follower_process(config, database_url)
+                run_follower_process(config.of_follower_process(database_url))
             )
             await follower_process.wait_until_ready()
         if "followers" in config.parts:

@@ -3,9 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Final
+
+from pydantic import Field
 
 from service.errors import RETRY_LATER, UnavailableError
+from service.settings import SettingGroup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,80 @@ class Waits:
         be reached, and its kernel may still acknowledge what it is sent.
         """
         return 2 * self.statement_s
+
+
+_WAITS: Final = Waits()
+
+
+class WaitConfig(SettingGroup):
+    """How long requests wait, and for what; a request may have several such waits."""
+
+    TITLE = "waits"
+
+    wait_connection_s: float = Field(
+        _WAITS.connection_s,
+        ge=0.1,
+        le=60,
+        description="How long a request waits for one of this process's connections to "
+        "the database, in seconds; then it gets 503 database_busy.",
+    )
+    wait_lock_s: float = Field(
+        _WAITS.lock_s,
+        ge=0.1,
+        le=60,
+        description="How long a statement waits for a lock of another session of the "
+        "database, in seconds; then its request gets 503 database_locked.",
+    )
+    wait_statement_s: float = Field(
+        _WAITS.statement_s,
+        ge=0.1,
+        le=60,
+        description="How long a statement may take in the database, in seconds; then "
+        "its request gets 503 database_slow. After twice as long without any answer "
+        "the connection is given up.",
+    )
+    wait_commit_s: float = Field(
+        _WAITS.commit_s,
+        ge=0.1,
+        le=60,
+        description="How long a command waits for those before it, in seconds; then it "
+        "gets 503 overloaded. So long it also waits for standbys, before 503 "
+        "not_replicated, and for the outcome of a commit whose connection was lost.",
+    )
+    wait_position_s: float = Field(
+        _WAITS.position_s,
+        ge=0,
+        le=60,
+        description="How long a read waits for the position that X-Min-Position names, "
+        "in seconds; then it gets 503 position_not_reached.",
+    )
+    wait_body_s: float = Field(
+        _WAITS.body_s,
+        ge=1,
+        le=600,
+        description="How long a body may take to arrive, in seconds, a price list "
+        "twice as long; then the request gets 503 upload_too_slow.",
+    )
+    wait_root_key_s: float = Field(
+        _WAITS.root_key_s,
+        ge=0.1,
+        le=60,
+        description="How long a request waits for --root-keys-program, in seconds; "
+        "then it gets 503 root_key_unavailable.",
+    )
+    wait_trace_store_s: float = Field(
+        _WAITS.trace_store_s,
+        ge=0.1,
+        le=60,
+        description="How long a list of sessions may take with what the trace store "
+        "has of it, in seconds; then it comes without.",
+    )
+
+    @property
+    def waits(self) -> Waits:
+        return Waits(
+            **{each.name: getattr(self, f"wait_{each.name}") for each in fields(Waits)}
+        )
 
 
 @asynccontextmanager

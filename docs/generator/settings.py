@@ -4,7 +4,8 @@ from typing import Final
 
 from docs.generator.markdown import code, entries
 from service.cli.settings import grouped_settings
-from service.config import CLIENT_VARIABLES, NO_OPTION, Config, variable_of
+from service.config import CLIENT_VARIABLES, NO_OPTION, Config
+from service.settings import variable_of
 
 HEAD: Final = """\
 # Settings

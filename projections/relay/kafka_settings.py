@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from projections.relay.config import RelayConfig
 from projections.relay.kafka.settings import KafkaSettings, Sasl, Tls
-from service.config import Config, variable_of
 from service.errors import ConfigError
+from service.settings import variable_of
 
 SECRET_BYTES_MAX: Final = 4096
 
 
-def kafka_settings(config: Config) -> KafkaSettings:
+def kafka_settings(config: RelayConfig) -> KafkaSettings:
     """Return Kafka's settings.
 
     :raises ConfigError: settings contradict each other, or a file can't be read
@@ -32,7 +33,7 @@ def kafka_settings(config: Config) -> KafkaSettings:
     )
 
 
-def _tls(config: Config) -> Tls | None:
+def _tls(config: RelayConfig) -> Tls | None:
     files = {
         "kafka_ca_file": config.kafka_ca_file,
         "kafka_certificate_file": config.kafka_certificate_file,
@@ -56,7 +57,7 @@ def _tls(config: Config) -> Tls | None:
     )
 
 
-def _sasl(config: Config) -> Sasl | None:
+def _sasl(config: RelayConfig) -> Sasl | None:
     login = {
         "kafka_user": config.kafka_user,
         "kafka_password_file": config.kafka_password_file,

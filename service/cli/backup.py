@@ -96,7 +96,9 @@ async def verify_keys(config: Config, described: Description) -> int:
     :raises ConfigError: it is missing, damaged, or another one
     """
     path = config.data_dir / KEY_RING_FILE
-    ring = KeyRing.load(path, root=await outside_root_keys(config))
+    ring = KeyRing.load(
+        path, root=await outside_root_keys(config, config.wait_root_key_s)
+    )
     canaries = described.canaries.items()
     await verify_canaries(
         [(each, bytes.fromhex(text)) for each, text in canaries], ring

@@ -111,7 +111,7 @@ def doctor_command(config: Config, _options: argparse.Namespace) -> int:
 
 
 async def _doctor(config: Config, database_url: str) -> int:
-    root = await outside_root_keys(config)
+    root = await outside_root_keys(config, config.wait_root_key_s)
     checks = await check_installation(
         database_url, config.data_dir, root, config.read_database_url
     )

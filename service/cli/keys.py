@@ -96,5 +96,5 @@ async def _status(config: Config, database_url: str) -> int:
 
 
 async def _key_ring(config: Config) -> KeyRing:
-    root = await outside_root_keys(config)
+    root = await outside_root_keys(config, config.wait_root_key_s)
     return KeyRing.load(config.data_dir / KEY_RING_FILE, root=root)

@@ -4,26 +4,15 @@ import argparse
 from collections.abc import Mapping
 from typing import Final
 
-from pydantic import BaseModel
+from service.config import NO_OPTION, Config
+from service.keys.config import KeyConfig
+from service.settings import SettingGroup, variable_of
 
-from service.config import NO_OPTION, Config, variable_of
-from service.config_groups import (
-    GatewayConfig,
-    KafkaConfig,
-    KeyConfig,
-    ProxyConfig,
-    TraceStoreConfig,
-    WaitConfig,
-)
-
-GENERAL: Final = "settings"
-GROUPS: Final[Mapping[str, type[BaseModel]]] = {
-    "root keys": KeyConfig,
-    "Kafka": KafkaConfig,
-    "trace store": TraceStoreConfig,
-    "proxies": ProxyConfig,
-    "tool gateway": GatewayConfig,
-    "waits": WaitConfig,
+GENERAL: Final = Config.TITLE
+GROUPS: Final[Mapping[str, type[SettingGroup]]] = {
+    base.TITLE: base
+    for base in Config.__bases__
+    if issubclass(base, SettingGroup) and base.TITLE != GENERAL
 }
 
 

@@ -40,7 +40,7 @@ def issue_command(config: Config, options: argparse.Namespace) -> int:
 async def _issue(
     config: Config, database_url: str, user: str, expires_at: datetime | None
 ) -> int:
-    root = await outside_root_keys(config)
+    root = await outside_root_keys(config, config.wait_root_key_s)
     async with open_resources(database_url, config.data_dir, root=root) as resources:
         print(await issue_token_for(resources, user, expires_at=expires_at))
     return 0

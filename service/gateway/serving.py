@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 from aiohttp import web
 
-from service.config_groups import GatewayConfig
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
+from service.gateway.config import GatewayConfig
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.endpoint.forwarding import Forwarder
@@ -48,7 +48,7 @@ Note = Callable[[Succeeded | Failed | CredentialReturned], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
-    """The settings of the gateway; see :class:`service.config_groups.GatewayConfig`.
+    """The settings of the gateway; see :class:`service.gateway.config.GatewayConfig`.
 
     ``demo_port`` is the port of 127.0.0.1 where the tools of the demo are.
     """

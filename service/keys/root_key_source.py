@@ -2,13 +2,15 @@
 
 import shlex
 
-from service.config import Config
+from service.keys.config import KeyConfig
 from service.keys.key_program import ExecRootKeys
 from service.keys.root_key import KeyRingError, LocalRootKeys, RootKeys
 
 
-async def outside_root_keys(config: Config) -> RootKeys | None:
+async def outside_root_keys(config: KeyConfig, wait_s: float) -> RootKeys | None:
     """Return the root keys from outside the data folder, where settings name some.
+
+    ``wait_s`` is how long a key program may take each time.
 
     A file may be a credential of systemd: ``--root-keys-file %d/root-keys``.
 
@@ -33,5 +35,5 @@ async def outside_root_keys(config: Config) -> RootKeys | None:
         command = shlex.split(config.root_keys_program)
         if not command:
             raise KeyRingError("the key program's command is empty")
-        return await ExecRootKeys.start(command, deadline_s=config.wait_root_key_s)
+        return await ExecRootKeys.start(command, deadline_s=wait_s)
     return None

@@ -9,13 +9,14 @@ import pytest
 from service.errors import ConfigError
 from service.keys.root_key import RootKeyUnavailableError
 from service.keys.root_key_source import outside_root_keys
-from tests.support.keys.settings import KEY, KEY_PROGRAM, config, key_file
+from tests.support.keys.settings import KEY, KEY_PROGRAM, WAIT_S, config, key_file
 
 PROGRAM = shlex.join([sys.executable, str(KEY_PROGRAM)])
 
 
 async def test_keys_of_a_program() -> None:
-    root = await outside_root_keys(config(ROOT_KEYS_PROGRAM=f"{PROGRAM} honest"))
+    given = config(ROOT_KEYS_PROGRAM=f"{PROGRAM} honest")
+    root = await outside_root_keys(given, WAIT_S)
     assert root is not None
     assert root.primary_id == "kms:7"
 
@@ -31,7 +32,7 @@ async def test_unusable_sources_are_refused_without_showing_a_key(
         config(ROOT_KEYS_PROGRAM=""),
     ):
         with pytest.raises(ConfigError) as refusal:
-            await outside_root_keys(setting)
+            await outside_root_keys(setting, WAIT_S)
         assert KEY[:10] not in str(refusal.value)
     with pytest.raises(RootKeyUnavailableError):
-        await outside_root_keys(config(ROOT_KEYS_PROGRAM="/nowhere/kms"))
+        await outside_root_keys(config(ROOT_KEYS_PROGRAM="/nowhere/kms"), WAIT_S)

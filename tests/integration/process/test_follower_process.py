@@ -227,7 +227,7 @@ async def test_a_follower_process_that_the_system_cannot_start_is_tried_again(
     monkeypatch.setattr(module, "COMMAND", (sys.executable, "-c", CHILD))
     monkeypatch.setattr(asyncio, "create_subprocess_exec", start_unless_failing)
     async with run_follower_process(
-        Config.read({}, {}), "postgresql://unused"
+        Config.read({}, {}).of_follower_process("postgresql://unused")
     ) as process:
         await until(lambda: process.state == "running", timeout_s=WAIT_S)
 

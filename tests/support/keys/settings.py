@@ -4,8 +4,10 @@ import base64
 from pathlib import Path
 
 from service.config import Config
+from service.waits import Waits
 
 KEY_PROGRAM = Path(__file__).with_name("key_program.py")
+WAIT_S = Waits().root_key_s
 KEY = base64.b64encode(bytes(32)).decode()
 
 

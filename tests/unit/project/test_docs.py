@@ -11,8 +11,9 @@ from docs.generator.commands import commands
 from docs.generator.write import PAGES
 from service.app import operations
 from service.cli.main import build_parser
-from service.config import NO_OPTION, Config, variable_of
+from service.config import NO_OPTION, Config
 from service.http.operation import Operation
+from service.settings import variable_of
 from tests.support.project import ROOT
 
 
