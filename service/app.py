@@ -1,16 +1,16 @@
 """The composition root of HTTP: every operation, and what they share."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
 from projections.sessions.phoenix.store import PhoenixStore
 from service.capabilities.catalog import CAPABILITIES
-from service.capabilities.declaration import AppContext
+from service.capabilities.declaration import Process
 from service.capabilities.health import HEALTH_PROBES
+from service.config import Config
 from service.follower_process import FollowerProcess
-from service.gateway.serving import GatewaySettings
 from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT, WAITS
 from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
@@ -26,11 +26,14 @@ from service.http.request_spans import tracing_requests
 from service.http.server import DRAINING, Draining
 from service.http.streaming import STREAMS, Streams
 from service.http.throttle import Throttle
-from service.networks import Network
+from service.networks import networks_of
 from service.resources import Resources
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
+
+
+DEFAULTS: Final = Config.read({}, {})
 
 
 def operations() -> list[Operation]:
@@ -40,31 +43,29 @@ def operations() -> list[Operation]:
 
 def create_app(
     resources: Resources,
+    config: Config = DEFAULTS,
     *,
-    probes_only: bool = False,
-    reads_only: bool = False,
-    phoenix: PhoenixStore | None = None,
-    follower_process: FollowerProcess | None = None,
-    gateway: GatewaySettings | None = None,
     traces: "Tracing | None" = None,
-    trusted_proxies: Sequence[Network] = (),
+    follower_process: FollowerProcess | None = None,
+    phoenix: PhoenixStore | None = None,
+    demo_port: int | None = None,
 ) -> web.Application:
-    """Wire the operations to what a process holds open.
+    """Wire the operations to what a process has, see :class:`Process`.
 
-    ``probes_only``: for a process without the API, which still answers probes.
-    ``reads_only``: commands are refused. ``trusted_proxies``: where the addresses of
-    clients are taken from. The others are those of :class:`AppContext`.
+    In a process without the API there are probes and metrics only.
     """
-    context = AppContext(
+    process = Process(
+        config=config,
         resources=resources,
-        phoenix=phoenix,
-        follower_process=follower_process,
-        gateway=gateway or GatewaySettings(),
         traces=traces,
+        follower_process=follower_process,
+        phoenix=phoenix,
+        demo_port=demo_port,
     )
+    serves_api = "api" in config.parts
     middlewares = [edge] if traces is None else [tracing_requests(traces), edge]
     app = web.Application(middlewares=middlewares, client_max_size=BODY_BYTES_MAX)
-    app[READS_ONLY] = reads_only
+    app[READS_ONLY] = config.reads_only
     app[READ_SERVERS] = resources.reads
     app[DRAINING] = Draining()
     app[EVENT_LOG] = resources.log
@@ -73,18 +74,18 @@ def create_app(
     app[WAITS] = resources.waits
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
-    app[TRUSTED_PROXIES] = trusted_proxies
+    app[TRUSTED_PROXIES] = networks_of(config.trusted_proxies)
     app[OWN_WRITES] = OwnWrites()
     app[STREAMS] = Streams()
     app[REPLAYS] = Replays()
     app.on_shutdown.append(app[STREAMS].close)
     for capability in CAPABILITIES:
-        capability.app_resources(app, context)
-    if not probes_only:
+        capability.app_resources(app, process)
+    if serves_api:
         for capability in reversed(CAPABILITIES):
-            app.cleanup_ctx.extend(capability.app_tasks(app, context))
+            app.cleanup_ctx.extend(capability.app_tasks(app, process))
     served: Sequence[Operation] = (
-        HEALTH_PROBES.operations if probes_only else operations()
+        operations() if serves_api else HEALTH_PROBES.operations
     )
     app[API_DOCUMENT] = ApiDocument(
         [operation for operation in served if operation.documented]

@@ -6,6 +6,7 @@ import logging
 import signal
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,14 +14,11 @@ from aiohttp import web
 
 from projections.catalog import PROJECTORS, run_followers
 from projections.engine.progress import wait_for_position
-from projections.relay.checkpoint_relay import run_checkpoint_relay
-from projections.relay.kafka.settings import KafkaSettings
-from projections.relay.kafka_settings import kafka_settings
-from projections.relay.relay import run_relay
 from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
 from service.bootstrap import TOKEN_FILE, create_first_admin
 from service.capabilities.catalog import CAPABILITIES
+from service.capabilities.declaration import Process
 from service.config import Config
 from service.connection_pool import CheckedPool
 from service.console.codes import LIFETIME_S
@@ -32,15 +30,12 @@ from service.demo.tools import demo_tools
 from service.embedded_postgres.disk_space import report_disk_space
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError, UnavailableError
-from service.follower_process import FollowerProcess, run_follower_process
-from service.gateway.serving import GatewaySettings
+from service.follower_process import run_follower_process
 from service.http.listener import DRAIN_TIMEOUT_S, listen
 from service.http.loop_delay import measuring_loop_delay
 from service.http.server import DRAINING
 from service.keys.root_key_source import outside_root_keys
-from service.networks import networks_of
 from service.open_resources import open_resources
-from service.resources import Resources
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
@@ -74,11 +69,8 @@ async def serve(
     :raises ConfigError: a relay is wanted without Kafka, or settings conflict
     :raises StartError: the address can't be listened on
     """
-    # The follower process needs the relay's settings, too: check them before it starts.
-    wants_relay = "relay" in config.parts or (
-        config.only is None and config.kafka is not None
-    )
-    kafka = kafka_settings(config) if wants_relay else None
+    for capability in CAPABILITIES:
+        capability.check_settings(config)
     stop = _stop_on_signal()
     if postgres is not None:
         report_disk_space(config.data_dir / "postgres")
@@ -102,16 +94,17 @@ async def serve(
                 run_follower_process(config.of_follower_process(database_url))
             )
             await follower_process.wait_until_ready()
-        if "followers" in config.parts:
-            await _start_followers(stack, config, resources, traces)
-        if kafka is not None and "relay" in config.parts:
-            await _start_relay(stack, kafka, resources, traces)
+        process = Process(
+            config=config,
+            resources=resources,
+            traces=traces,
+            follower_process=follower_process,
+        )
+        await _start_background(stack, process)
         demo_port = None
         if config.demo:
             demo_port = await stack.enter_async_context(demo_tools(config.data_dir))
-        app, base_url = await _start_http(
-            stack, config, resources, follower_process, traces, demo_port
-        )
+        app, base_url = await _start_http(stack, replace(process, demo_port=demo_port))
         if config.demo and await _load_demo(
             base_url, config.data_dir, token_file, demo_port
         ):
@@ -156,51 +149,32 @@ async def _open_traces(stack: AsyncExitStack, config: Config) -> "Tracing | None
     )
 
 
-async def _start_followers(
-    stack: AsyncExitStack,
-    config: Config,
-    resources: Resources,
-    traces: "Tracing | None",
-) -> None:
-    """Start the followers and wait for the first read tables, but not for long."""
-    await stack.enter_async_context(
-        run_followers(resources.log, resources.database_url, traces=traces)
-    )
-    names = [projector.name for projector in PROJECTORS]
-    try:
-        await wait_for_position(
-            resources.pool, names, 0, timeout_s=READ_TABLES_TIMEOUT_S
+async def _start_background(stack: AsyncExitStack, process: Process) -> None:
+    """Start what runs beside the API; wait for the first read tables, but not long."""
+    parts, resources = process.config.parts, process.resources
+    if "followers" in parts:
+        await stack.enter_async_context(
+            run_followers(resources.log, resources.database_url, traces=process.traces)
         )
-    except UnavailableError:
-        logger.warning("some read tables are still being built")
+        names = [projector.name for projector in PROJECTORS]
+        try:
+            await wait_for_position(
+                resources.pool, names, 0, timeout_s=READ_TABLES_TIMEOUT_S
+            )
+        except UnavailableError:
+            logger.warning("some read tables are still being built")
     for capability in CAPABILITIES:
-        for task in capability.follower_tasks:
-            await stack.enter_async_context(task(resources, config))
-
-
-async def _start_relay(
-    stack: AsyncExitStack,
-    kafka: KafkaSettings,
-    resources: Resources,
-    traces: "Tracing | None",
-) -> None:
-    await stack.enter_async_context(
-        run_relay(resources.log, resources.conninfo, kafka, traces=traces)
-    )
-    await stack.enter_async_context(
-        run_checkpoint_relay(resources.pool, resources.conninfo, kafka)
-    )
+        for part, tasks in capability.background.items():
+            if part in parts:
+                for task in tasks:
+                    await stack.enter_async_context(task(process))
 
 
 async def _start_http(
-    stack: AsyncExitStack,
-    config: Config,
-    resources: Resources,
-    follower_process: FollowerProcess | None,
-    traces: "Tracing | None",
-    demo_port: int | None,
+    stack: AsyncExitStack, process: Process
 ) -> tuple[web.Application, str]:
-    """Listen and return the base URL; without the API, for probes and metrics only."""
+    """Listen and return the base URL."""
+    config = process.config
     phoenix = None
     if config.trace_store is not None:
         phoenix = await stack.enter_async_context(
@@ -211,14 +185,12 @@ async def _start_http(
             )
         )
     app = create_app(
-        resources,
-        probes_only="api" not in config.parts,
-        reads_only=config.reads_only,
+        process.resources,
+        config,
+        traces=process.traces,
+        follower_process=process.follower_process,
         phoenix=phoenix,
-        follower_process=follower_process,
-        gateway=GatewaySettings.of(config, demo_port=demo_port),
-        traces=traces,
-        trusted_proxies=networks_of(config.trusted_proxies),
+        demo_port=process.demo_port,
     )
     base_url = await stack.enter_async_context(
         listen(app, config.host, config.port, keepalive_s=config.keepalive_s)

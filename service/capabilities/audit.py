@@ -8,6 +8,7 @@ from aiohttp import web
 
 from projections.audit.history.access_routes import routes as audit_access
 from projections.audit.history.routes import routes as audit_history
+from projections.audit.proofs.config import ProofsConfig
 from projections.audit.proofs.log_check import LogCheck, run_log_check
 from projections.audit.proofs.projector import MerkleTreeProjector
 from projections.audit.proofs.routes import routes as audit_proofs
@@ -18,33 +19,29 @@ from projections.audit.trail.routes import routes as audit_reads
 from service.audit.aggregate import AuditReading, EpochChange, Refusal, TextReading
 from service.audit.refusal_recorder import RefusalRecorder, recording_refusals
 from service.audit.text_readings import TEXT_READINGS, TextReadings
-from service.capabilities.declaration import AppContext, AppTask, Capability
-from service.config import Config
+from service.capabilities.declaration import AppTask, Capability, Process
 from service.http.refusals import REFUSALS
-from service.resources import Resources
 
 HOUR_S: Final = 3600
 
 
-def _add_resources(app: web.Application, context: AppContext) -> None:
-    app[REFUSALS] = RefusalRecorder(context.resources.log)
+def _add_resources(app: web.Application, process: Process) -> None:
+    app[REFUSALS] = RefusalRecorder(process.resources.log)
     app[TEXT_READINGS] = TextReadings()
 
 
-def _tasks(_app: web.Application, _context: AppContext) -> Sequence[AppTask]:
+def _tasks(_app: web.Application, _process: Process) -> Sequence[AppTask]:
     return (recording_refusals,)
 
 
-def _signer(
-    resources: Resources, config: Config
-) -> AbstractAsyncContextManager[CheckpointSigner]:
-    return run_signer(resources.log, resources.pool, config.data_dir)
+def _signer(process: Process) -> AbstractAsyncContextManager[CheckpointSigner]:
+    resources = process.resources
+    return run_signer(resources.log, resources.pool, process.config.data_dir)
 
 
-def _log_check(
-    resources: Resources, config: Config
-) -> AbstractAsyncContextManager[LogCheck]:
-    return run_log_check(resources.conninfo, pass_s=config.log_check_hours * HOUR_S)
+def _log_check(process: Process) -> AbstractAsyncContextManager[LogCheck]:
+    pass_s = process.config.log_check_hours * HOUR_S
+    return run_log_check(process.resources.conninfo, pass_s=pass_s)
 
 
 AUDIT = Capability(
@@ -52,7 +49,8 @@ AUDIT = Capability(
     aggregates=(AuditReading, EpochChange, Refusal, TextReading),
     routes=(audit_reads, audit_stream, audit_history, audit_access, audit_proofs),
     projectors=(AuditTrailProjector(), MerkleTreeProjector()),
+    settings=(ProofsConfig,),
     app_resources=_add_resources,
     app_tasks=_tasks,
-    follower_tasks=(_signer, _log_check),
+    background={"followers": (_signer, _log_check)},
 )

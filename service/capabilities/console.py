@@ -3,13 +3,13 @@
 from aiohttp import web
 
 from projections.health.routes import console_routes as health
-from service.capabilities.declaration import AppContext, Capability
+from service.capabilities.declaration import Capability, Process
 from service.console.codes import SignInCodes
 from service.console.routes import SIGN_IN_CODES
 from service.console.routes import routes as console
 
 
-def _add_resources(app: web.Application, _context: AppContext) -> None:
+def _add_resources(app: web.Application, _process: Process) -> None:
     app[SIGN_IN_CODES] = SignInCodes()
 
 

@@ -1,9 +1,9 @@
 """What a capability brings to the service, declared in one place."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from aiohttp import web
 
@@ -12,37 +12,47 @@ from projections.sessions.phoenix.store import PhoenixStore
 from service.aggregate import LoggedAggregate
 from service.config import Config
 from service.follower_process import FollowerProcess
-from service.gateway.serving import GatewaySettings
 from service.http.operation import Operation, Routes
 from service.resources import Resources
+from service.settings import SettingGroup
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
 
-# Runs while an application serves, as a member of its ``cleanup_ctx``.
-AppTask = Callable[[web.Application], AsyncIterator[None]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppContext:
-    """What a process holds open, and gives to the application that it serves.
+class Process:
+    """What one process of the service has.
 
-    ``phoenix`` enriches lists of sessions. ``follower_process`` is the one that this
-    process has started, if any. With ``traces`` requests and tool calls have spans.
+    With ``traces`` requests, followers and tool calls have spans. ``follower_process``
+    is the one that this process has started, if any. ``phoenix`` enriches lists of
+    sessions. ``demo_port`` is the port of 127.0.0.1 where the tools of the demo are.
     """
 
+    config: Config
     resources: Resources
-    phoenix: PhoenixStore | None = None
-    follower_process: FollowerProcess | None = None
-    gateway: GatewaySettings = field(default_factory=GatewaySettings)
     traces: "Tracing | None" = None
+    follower_process: FollowerProcess | None = None
+    phoenix: PhoenixStore | None = None
+    demo_port: int | None = None
 
 
-def no_app_resources(_app: web.Application, _context: AppContext) -> None:
+# Runs while an application serves, as a member of its ``cleanup_ctx``.
+AppTask = Callable[[web.Application], AsyncIterator[None]]
+# Runs in each process that runs the part, beside the followers or for the relay.
+BackgroundPart = Literal["followers", "relay"]
+BackgroundTask = Callable[[Process], AbstractAsyncContextManager[Any]]
+
+
+def no_check(_config: Config) -> None:
+    """Leave it at what is checked of each setting alone."""
+
+
+def no_app_resources(_app: web.Application, _process: Process) -> None:
     """Most operations need no more than the log and the database."""
 
 
-def no_app_tasks(_app: web.Application, _context: AppContext) -> Sequence[AppTask]:
+def no_app_tasks(_app: web.Application, _process: Process) -> Sequence[AppTask]:
     return ()
 
 
@@ -51,9 +61,10 @@ class Capability:
     """Everything that the composition roots need to know of a capability.
 
     ``routes`` are in the order of the API's documentation. ``app_resources`` puts what
-    they find in the application there; ``app_tasks`` run while it serves the API.
-    ``follower_tasks`` run in the process that runs the followers. ``foreign_tables``
-    are read tables of other capabilities that its SQL names.
+    they find in the application there; ``app_tasks`` run while it serves the API, and
+    ``background`` in the processes of a part. ``check_settings`` raises a ConfigError
+    for ``settings`` that contradict each other, before anything starts.
+    ``foreign_tables`` are read tables of other capabilities that its SQL names.
     """
 
     name: str
@@ -61,11 +72,13 @@ class Capability:
     routes: Sequence[Routes] = ()
     projectors: Sequence[Projector] = ()
     foreign_tables: Sequence[str] = ()
-    app_resources: Callable[[web.Application, AppContext], None] = no_app_resources
-    app_tasks: Callable[[web.Application, AppContext], Sequence[AppTask]] = no_app_tasks
-    follower_tasks: Sequence[
-        Callable[[Resources, Config], AbstractAsyncContextManager[Any]]
-    ] = ()
+    settings: Sequence[type[SettingGroup]] = ()
+    check_settings: Callable[[Config], None] = no_check
+    app_resources: Callable[[web.Application, Process], None] = no_app_resources
+    app_tasks: Callable[[web.Application, Process], Sequence[AppTask]] = no_app_tasks
+    background: Mapping[BackgroundPart, Sequence[BackgroundTask]] = field(
+        default_factory=dict
+    )
 
     @property
     def operations(self) -> list[Operation]:

@@ -10,10 +10,11 @@ from projections.gateway.history import RecordedHistory
 from projections.gateway.projector import GatewayProjector
 from projections.gateway.queries import overdue_approvals
 from projections.gateway.routes import routes as call_reads
-from service.capabilities.declaration import AppContext, AppTask, Capability
+from service.capabilities.declaration import AppTask, Capability, Process
 from service.gateway.approvals.aggregate import Approvals
 from service.gateway.approvals.routes import routes as approval_commands
 from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRefusal
+from service.gateway.config import GatewayConfig
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.definitions.routes import HIDDEN_CHARACTERS
 from service.gateway.definitions.routes import routes as definition_commands
@@ -23,7 +24,7 @@ from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.gateway.health.routes import routes as connector_health
 from service.gateway.health.table import CONNECTOR_HEALTH, HealthTable
 from service.gateway.listings.aggregate import ToolListing
-from service.gateway.serving import serving_agents
+from service.gateway.serving import GatewaySettings, serving_agents
 from service.gateway.tokens.aggregate import AgentTokens
 from service.gateway.tokens.routes import routes as agent_token_commands
 from service.gateway.tool_gate import ToolGate
@@ -33,36 +34,41 @@ from service.tool_rules.call_history import CALL_HISTORY
 from service.tool_rules.known_tools import TOOL_NAMES
 
 
-def _add_resources(app: web.Application, context: AppContext) -> None:
-    resources = context.resources
+def _settings(process: Process) -> GatewaySettings:
+    return GatewaySettings.of(process.config, demo_port=process.demo_port)
+
+
+def _add_resources(app: web.Application, process: Process) -> None:
+    resources = process.resources
+    settings = _settings(process)
     app[GATE] = ToolGate(
         resources.log,
         resources.key_ring,
         resources.vault,
         to_observe=partial(connectors_to_observe, resources.pool),
         overdue_approvals=partial(overdue_approvals, resources.pool),
-        bounds=context.gateway.bounds,
+        bounds=settings.bounds,
         cache_bytes_max=resources.caches.tool_lists,
-        hidden_characters=context.gateway.hidden_characters,
+        hidden_characters=settings.hidden_characters,
     )
-    app[HIDDEN_CHARACTERS] = context.gateway.hidden_characters
+    app[HIDDEN_CHARACTERS] = settings.hidden_characters
     app[CONNECTOR_HEALTH] = HealthTable(resources.pool)
     app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
     app[TOOL_NAMES] = LatestToolNames(resources.log)
 
 
-def _tasks(app: web.Application, context: AppContext) -> Sequence[AppTask]:
+def _tasks(app: web.Application, process: Process) -> Sequence[AppTask]:
     gate = app[GATE]
     assert isinstance(gate, ToolGate)
     return (
         gate.running,
         serving_agents(
-            context.resources.conninfo,
-            context.resources.notifications,
-            RelayedMessages(context.resources.key_ring),
-            context.resources.key_ring.request_state_mac,
-            context.gateway,
-            context.traces,
+            process.resources.conninfo,
+            process.resources.notifications,
+            RelayedMessages(process.resources.key_ring),
+            process.resources.key_ring.request_state_mac,
+            _settings(process),
+            process.traces,
         ),
     )
 
@@ -92,6 +98,7 @@ GATEWAY = Capability(
         "agent_manager",
         "connector",
     ),
+    settings=(GatewayConfig,),
     app_resources=_add_resources,
     app_tasks=_tasks,
 )

@@ -7,27 +7,23 @@ from aiohttp import web
 from projections.health.database_size import measuring_database_size
 from projections.health.routes import HEALTH, Health
 from projections.health.routes import routes as probes
-from service.capabilities.declaration import AppContext, Capability
-from service.config import Config
-from service.resources import Resources
+from service.capabilities.declaration import Capability, Process
 
 
-def _add_resources(app: web.Application, context: AppContext) -> None:
-    app[HEALTH] = health = Health(context.resources.pool, context.follower_process)
-    phoenix = context.phoenix
+def _add_resources(app: web.Application, process: Process) -> None:
+    app[HEALTH] = health = Health(process.resources.pool, process.follower_process)
+    phoenix = process.phoenix
     if phoenix is not None:
         health.trace_store_is_available = lambda: phoenix.is_available
 
 
-def _database_size(
-    resources: Resources, _config: Config
-) -> AbstractAsyncContextManager[None]:
-    return measuring_database_size(resources.pool)
+def _database_size(process: Process) -> AbstractAsyncContextManager[None]:
+    return measuring_database_size(process.resources.pool)
 
 
 HEALTH_PROBES = Capability(
     name="health",
     routes=(probes,),
     app_resources=_add_resources,
-    follower_tasks=(_database_size,),
+    background={"followers": (_database_size,)},
 )

@@ -10,7 +10,7 @@ from projections.price_catalog.history_routes import routes as price_history
 from projections.price_catalog.projector import ProviderCatalogProjector
 from projections.price_catalog.routes import routes as price_reads
 from projections.sessions.repricing_queries import recorded_turns
-from service.capabilities.declaration import AppContext, Capability
+from service.capabilities.declaration import Capability, Process
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.contract_routes import routes as contract_commands
 from service.price_catalog.imports.routes import IMPORT_RESOURCES
@@ -22,8 +22,8 @@ from service.sessions.repricing_routes import ONE_AT_A_TIME, RECORDED_TURNS
 from service.sessions.repricing_routes import routes as repricing_commands
 
 
-def _add_resources(app: web.Application, context: AppContext) -> None:
-    app[IMPORT_RESOURCES] = context.resources
+def _add_resources(app: web.Application, process: Process) -> None:
+    app[IMPORT_RESOURCES] = process.resources
     app[CATALOG_CACHE] = CatalogCache()
     app[RECORDED_TURNS] = recorded_turns
     app[ONE_AT_A_TIME] = asyncio.Lock()

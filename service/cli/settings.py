@@ -49,7 +49,8 @@ def add_settings(parser: argparse.ArgumentParser, *groups: str) -> None:
 def grouped_settings() -> dict[str, list[str]]:
     """Return the names of all settings, by the titles of their groups."""
     grouped: dict[str, list[str]] = {title: [] for title in (GENERAL, *GROUPS)}
-    for name in Config.model_fields:
+    own = Config.__annotations__
+    for name in sorted(Config.model_fields, key=lambda name: name not in own):
         grouped[_group_of(name)].append(name)
     return grouped
 

@@ -17,6 +17,7 @@ from pytest_aiohttp.plugin import AiohttpClient
 from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service.app import create_app
+from service.config import Config
 from service.database import SERVICE_ROLE
 from service.embedded_postgres.server import EmbeddedPostgres
 from service.gateway import observer
@@ -24,6 +25,7 @@ from service.migrate import migrate
 from service.open_resources import open_resources
 from service.resources import Resources
 from tests.support.callers import Caller, Callers
+from tests.support.configured import configured
 from tests.support.databases import fresh_database, make_read_tables, memory_folder
 from tests.support.http_server import Server
 from tests.support.kafka.fixtures import bootstrap, frail_broker, own_broker
@@ -120,8 +122,13 @@ def observed_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    return create_app(resources)
+def config() -> Config:
+    return configured()
+
+
+@pytest.fixture
+def app(resources: Resources, config: Config) -> web.Application:
+    return create_app(resources, config)
 
 
 @pytest.fixture

@@ -8,10 +8,9 @@ from typing import Any
 from aiohttp.test_utils import TestClient
 
 from service.app import create_app
-from service.gateway.serving import GatewaySettings
 from service.open_resources import open_resources
-from tests.integration.gateway.stage import LOOPBACK
 from tests.integration.gateway.world import World
+from tests.support.configured import calling_loopback
 from tests.support.http_server import Server
 
 
@@ -22,6 +21,6 @@ async def another_process(
     """Yield a client of it; it has the world's database and keys."""
     database_url = world.resources.database_url
     async with open_resources(database_url, folder) as resources:
-        gateway = GatewaySettings(networks=[LOOPBACK], **settings)
-        async with TestClient(Server(create_app(resources, gateway=gateway))) as client:
+        app = create_app(resources, calling_loopback(**settings))
+        async with TestClient(Server(app)) as client:
             yield client

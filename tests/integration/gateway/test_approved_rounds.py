@@ -8,21 +8,20 @@ import pytest
 from aiohttp import web
 from mcp import Client, types
 
-from service.app import create_app
+from service.config import Config
 from service.gateway.protocol.revisions import (
     CAPABILITIES_KEY,
     STATELESS,
 )
-from service.gateway.serving import GatewaySettings
-from service.resources import Resources
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
     answered,
     plain_upstream,
 )
-from tests.integration.gateway.stage import LOOPBACK, official_client
+from tests.integration.gateway.stage import official_client
 from tests.integration.gateway.world import ASK, World, tool
 from tests.support.callers import Reply
+from tests.support.configured import calling_loopback
 from tests.support.gateway.served import stateless
 
 SCHEMA = {"type": "object", "properties": {"value": {"type": "string"}}}
@@ -45,8 +44,8 @@ async def ask_twice(_request: web.Request, body: Any) -> web.StreamResponse:
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    return create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
+def config() -> Config:
+    return calling_loopback()
 
 
 @pytest.fixture

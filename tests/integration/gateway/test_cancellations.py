@@ -11,12 +11,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient
 
-from service.app import create_app
+from service.config import Config
 from service.gateway.endpoint.cancellations import Cancellations
 from service.gateway.gate import Outcome
 from service.gateway.protocol.revisions import ACCEPT
-from service.gateway.serving import GatewaySettings
-from service.resources import Resources
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
@@ -25,8 +23,9 @@ from tests.integration.gateway.plain_upstream import (
 )
 from tests.integration.gateway.sdk_server import serving, tools
 from tests.integration.gateway.second_process import another_process
-from tests.integration.gateway.stage import LOOPBACK, Posted, Stage, forwarding, opened
+from tests.integration.gateway.stage import Posted, Stage, forwarding, opened
 from tests.integration.gateway.world import ASK, World, tool
+from tests.support.configured import calling_loopback
 from tests.support.waiting import until
 
 REVISION = {"MCP_Protocol_Version": "2025-11-25"}
@@ -268,9 +267,8 @@ class Client:
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    settings = GatewaySettings(networks=[LOOPBACK], hold_s=TIMEOUT_S)
-    return create_app(resources, gateway=settings)
+def config() -> Config:
+    return calling_loopback(gateway_hold_s=TIMEOUT_S)
 
 
 async def mixed(_request: web.Request, body: Any) -> web.StreamResponse:
@@ -309,7 +307,7 @@ async def test_an_approval_waits_for_the_retry_of_a_cancelled_call(
     asking: World, upstream: PlainUpstream, tmp_path: Path, *, here: bool
 ) -> None:
     client = Client(asking, asking.client)
-    async with another_process(asking, tmp_path, hold_s=TIMEOUT_S) as elsewhere:
+    async with another_process(asking, tmp_path, gateway_hold_s=TIMEOUT_S) as elsewhere:
         held = asyncio.create_task(client.call(7))
         await is_asked(asking)
         canceller = client if here else Client(asking, elsewhere)

@@ -4,25 +4,22 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from aiohttp import web
 from mcp.shared.exceptions import MCPError
 
-from service.app import create_app
-from service.gateway.serving import GatewaySettings
+from service.config import Config
 from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.client import UpstreamClient
 from service.gateway.upstream.connections import open_connections
 from service.gateway.upstream.listing import list_tools
-from service.resources import Resources
 from tests.integration.gateway.sdk_server import serving, tools
 from tests.integration.gateway.stage import LOOPBACK, official_client
 from tests.integration.gateway.world import World
+from tests.support.configured import calling_loopback
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    """A service whose connectors may be on this machine."""
-    return create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
+def config() -> Config:
+    return calling_loopback()
 
 
 @pytest.fixture

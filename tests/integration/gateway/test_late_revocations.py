@@ -16,19 +16,17 @@ from uuid import UUID
 import pytest
 from aiohttp import web
 
-from service.app import create_app
+from service.config import Config
 from service.gateway.protocol.revisions import ACCEPT
-from service.gateway.serving import GatewaySettings
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.errors import NotConnectedError
-from service.resources import Resources
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
     hello,
     plain_upstream,
 )
-from tests.integration.gateway.stage import LOOPBACK
 from tests.integration.gateway.world import ALLOW, ASK, DENY, World, tool
+from tests.support.configured import calling_loopback
 from tests.support.gateway.observing import observe
 from tests.support.waiting import TIMEOUT_S, until
 
@@ -124,8 +122,8 @@ def is_forwarded(message: Mapping[str, Any]) -> bool:
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    return create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
+def config() -> Config:
+    return calling_loopback()
 
 
 @pytest.fixture

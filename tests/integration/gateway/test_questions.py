@@ -15,14 +15,12 @@ from mcp import types
 from mcp.server.mcpserver.resolve import Elicit, Resolve, Sample
 from pydantic import BaseModel
 
-from service.app import create_app
+from service.config import Config
 from service.gateway.bounds import Bounds
 from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.results import REQUESTS_MAX
 from service.gateway.gate import Outcome
-from service.gateway.serving import GatewaySettings
 from service.gateway.upstream.errors import WANTS_INPUT
-from service.resources import Resources
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
@@ -32,7 +30,6 @@ from tests.integration.gateway.plain_upstream import (
 from tests.integration.gateway.sdk_server import serving, tools
 from tests.integration.gateway.second_process import another_process
 from tests.integration.gateway.stage import (
-    LOOPBACK,
     Stage,
     Unsealed,
     forwarding,
@@ -40,6 +37,7 @@ from tests.integration.gateway.stage import (
 )
 from tests.integration.gateway.test_approved_rounds import ask_twice
 from tests.integration.gateway.world import ALLOW, ASK, World, tool
+from tests.support.configured import calling_loopback
 from tests.support.waiting import until
 
 TIMEOUT_S = 60
@@ -334,9 +332,8 @@ async def test_a_client_with_a_handshake_opens_the_link_to_an_approval() -> None
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    settings = GatewaySettings(networks=[LOOPBACK], hold_s=0)
-    return create_app(resources, gateway=settings)
+def config() -> Config:
+    return calling_loopback()
 
 
 @pytest.fixture

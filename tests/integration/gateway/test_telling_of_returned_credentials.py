@@ -11,11 +11,10 @@ from uuid import uuid4
 import pytest
 from aiohttp import web
 
-from service.app import create_app
+from service.config import Config
 from service.gateway.health import returned_credentials
 from service.gateway.health.returned_credentials import ReturnedCredentials
 from service.gateway.health.table import CredentialReturned, HealthTable, Succeeded
-from service.gateway.serving import GatewaySettings
 from service.gateway.upstream.credential_echo import REMOVED
 from service.resources import Resources
 from tests.integration.gateway.fake_gate import FakeGate
@@ -31,9 +30,9 @@ from tests.integration.gateway.returning import (
     schema,
     text_of,
 )
-from tests.integration.gateway.stage import LOOPBACK
 from tests.integration.gateway.world import ALLOW, World
 from tests.integration.secrets.test_leaks import found, new_mark
+from tests.support.configured import calling_loopback
 from tests.support.gateway.served import stateless
 from tests.support.secrets.served import postgres_program
 from tests.support.waiting import until
@@ -127,9 +126,8 @@ async def told(world: World) -> Any:
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    """A service whose connectors may be on this machine."""
-    return create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
+def config() -> Config:
+    return calling_loopback()
 
 
 async def test_a_reflected_credential_is_nowhere_and_its_owner_is_told(

@@ -5,21 +5,19 @@ from typing import Any
 
 import orjson
 import pytest
-from aiohttp import web
 
-from service.app import create_app
+from service.config import Config
 from service.gateway.endpoint.tool_search import UNKNOWN_NAME
-from service.gateway.serving import GatewaySettings
-from service.resources import Resources
 from tests.integration.gateway.sdk_server import serving, tools
-from tests.integration.gateway.stage import LOOPBACK, official_client
+from tests.integration.gateway.stage import official_client
 from tests.integration.gateway.test_end_to_end import observe_as_served, text
 from tests.integration.gateway.world import World, tool
+from tests.support.configured import calling_loopback
 
 
 @pytest.fixture
-def app(resources: Resources) -> web.Application:
-    return create_app(resources, gateway=GatewaySettings(networks=[LOOPBACK], hold_s=0))
+def config() -> Config:
+    return calling_loopback()
 
 
 @pytest.fixture

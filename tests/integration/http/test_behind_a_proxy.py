@@ -6,10 +6,10 @@ import pytest
 from pytest_aiohttp.plugin import AiohttpClient
 
 from service.app import create_app
-from service.networks import networks_of
 from service.resources import Resources
 from service.users.tokens import new_token
 from tests.support.callers import Callers
+from tests.support.configured import configured
 from tests.support.http_server import Server
 
 ME = "/api/users/me"
@@ -30,7 +30,7 @@ async def guessing(callers: Callers, client: str) -> list[int]:
 
 @pytest.fixture
 async def trusting(resources: Resources, aiohttp_client: AiohttpClient) -> Callers:
-    app = create_app(resources, trusted_proxies=networks_of("127.0.0.0/8"))
+    app = create_app(resources, configured(trusted_proxies="127.0.0.0/8"))
     return Callers(resources, await aiohttp_client(Server(app)))
 
 

@@ -6,6 +6,7 @@ from projections.catalog import run_followers
 from service.app import create_app
 from service.resources import Resources
 from tests.support.callers import Callers
+from tests.support.configured import configured
 from tests.support.http_server import Server
 from tests.support.waiting import until
 
@@ -15,7 +16,9 @@ async def test_it_answers_reads_and_refers_commands_to_another_process(
 ) -> None:
     async with (
         run_followers(resources.log, resources.database_url),
-        TestClient(Server(create_app(resources, reads_only=True))) as client,
+        TestClient(
+            Server(create_app(resources, configured(reads_only=True)))
+        ) as client,
     ):
         ann = await Callers(resources, client).user("ann")
         await until(lambda: is_built(client, ann.token or ""))

@@ -19,6 +19,7 @@ from service.open_resources import open_resources
 from service.resources import Resources
 from tests.integration.openapi.refusals import one_of_each
 from tests.support.callers import Caller, Callers
+from tests.support.configured import configured
 from tests.support.databases import fresh_database
 from tests.support.openapi.contract import (
     closed,
@@ -41,7 +42,9 @@ async def alone(
     with fresh_database(postgres, template) as url:
         async with (
             open_resources(url, tmp_path_factory.mktemp("alone")) as resources,
-            TestClient(TestServer(create_app(resources, reads_only=True))) as client,
+            TestClient(
+                TestServer(create_app(resources, configured(reads_only=True)))
+            ) as client,
         ):
             yield await Callers(resources, client).user("alone")
 

@@ -18,11 +18,16 @@ from service.aggregate import LoggedAggregate, event_types
 from service.aggregates import AGGREGATES
 from service.app import operations
 from service.capabilities.catalog import CAPABILITIES
+from service.config import Config
+from service.http.config import ProxyConfig
 from service.http.operation import Routes
+from service.keys.config import KeyConfig
+from service.waits import WaitConfig
 from tests.support.project import ROOT
 
 # The routes of the API's own documents.
 MACHINERY_WITH_ROUTES = {"http"}
+SETTINGS_OF_MACHINERY = {KeyConfig, ProxyConfig, WaitConfig}
 
 
 def layers(contract_name: str) -> list[set[str]]:
@@ -132,12 +137,18 @@ def test_a_projector_of_an_aggregate_reads_all_of_its_events() -> None:
         )
 
 
+def test_every_group_of_settings_is_declared() -> None:
+    declared = {each for one in CAPABILITIES for each in one.settings}
+    assert {*Config.__bases__} == declared | SETTINGS_OF_MACHINERY
+
+
 def test_nothing_is_declared_twice() -> None:
     for things in (
         [each.name for each in CAPABILITIES],
         [each for one in CAPABILITIES for each in one.aggregates],
         [id(each) for one in CAPABILITIES for each in one.routes],
         [each.name for one in CAPABILITIES for each in one.projectors],
+        [each for one in CAPABILITIES for each in one.settings],
         [(each.method, each.path) for each in operations()],
     ):
         assert len(things) == len(set(things))
@@ -161,14 +172,18 @@ def tables_of_slices() -> dict[str, str]:
     return owners
 
 
+# Projectors name tables without the schema: that is their search_path.
+NAMED_TABLE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+(?!read\.)(\w+)|\bread\.(\w+)")
+
+
 def named_tables(folder: str) -> set[str]:
     """Return the read tables that the code and SQL of one capability name."""
     return {
-        table
+        without_schema or with_schema
         for side in ("service", "projections")
         for path in (ROOT / side / folder).rglob("*.*")
         if path.suffix in {".py", ".sql"}
-        for table in re.findall(r"\bread\.(\w+)", path.read_text("utf-8"))
+        for without_schema, with_schema in NAMED_TABLE.findall(path.read_text("utf-8"))
     }
 
 
