@@ -8,23 +8,23 @@ from service.gateway.approvals.aggregate import Approvals
 from service.gateway.approvals.entries import OPEN, ApprovalState
 from service.gateway.approvals.sealing import seal_arguments
 from service.gateway.calls.aggregate import ToolCall
-from service.gateway.deciding import CLOSED, Admission, AdmitCall, refused
-from service.gateway.gate import Call, Caller, Pending, RefusalReason, Refused
+from service.gateway.deciding import CLOSED, DecidedCall, refused
+from service.gateway.gate import CallRequest, Pending, RefusalReason, Refused
 from service.gateway.tokens.aggregate import AgentToken
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
 
 
 async def call_before(
-    command: AdmitCall, work: UnitOfWork, decided: Admission, arguments_digest: str
+    request: CallRequest, work: UnitOfWork, decided: DecidedCall, arguments_digest: str
 ) -> ToolCall | None:
     """Return the approved call that this one is the next round of.
 
     None if it needs an approval of its own.
     """
-    if command.call.continues is None:
+    if request.continues is None:
         return None
-    before = await work.find(ToolCall, command.call.continues)
+    before = await work.find(ToolCall, request.continues)
     definition = decided.definition["digest"]
     if (
         before is None
@@ -37,7 +37,7 @@ async def call_before(
     return before
 
 
-def continue_call(before: ToolCall, work: UnitOfWork, decided: Admission) -> UUID:
+def continue_call(before: ToolCall, work: UnitOfWork, decided: DecidedCall) -> UUID:
     """Continue an approved call, and return its approval's id.
 
     A round is continued once, at its expected version: a client that repeats its
@@ -50,9 +50,9 @@ def continue_call(before: ToolCall, work: UnitOfWork, decided: Admission) -> UUI
 
 
 async def approval_of(
-    command: AdmitCall,
+    request: CallRequest,
     work: UnitOfWork,
-    decided: Admission,
+    decided: DecidedCall,
     token: AgentToken,
     key_ring: KeyRing,
     vault: Vault,
@@ -60,26 +60,24 @@ async def approval_of(
     is_used: bool = True,
 ) -> UUID | Refused | Pending:
     """Return the approval of a call, which is used up by it; or ask for it."""
-    digest = arguments_digest_of(
-        key_ring, command.caller, command.call, decided.definition["digest"]
-    )
+    digest = arguments_digest_of(key_ring, request, decided.definition["digest"])
     approval_id = UUID(bytes=digest[:16], version=4)
     call_id = decided.call_id if is_used else None
-    answer = await _use_approval(command, work, approval_id, call_id)
+    answer = await _use_approval(request, work, approval_id, call_id)
     if answer is None:
-        return await _ask(command, work, approval_id, decided, token, vault)
+        return await _ask(request, work, approval_id, decided, token, vault)
     return answer
 
 
 async def _use_approval(
-    command: AdmitCall, work: UnitOfWork, approval_id: UUID, call_id: UUID | None
+    request: CallRequest, work: UnitOfWork, approval_id: UUID, call_id: UUID | None
 ) -> UUID | Refused | Pending | None:
     """Use an approval for a call, and return its id; None if nobody was asked yet.
 
     It is used in the append that admits the call, at its expected version: two calls
     can't both use it. Without a call it isn't used.
     """
-    agent_id = command.caller.agent_id
+    agent_id = request.caller.agent_id
     approvals = await work.find(Approvals, Approvals.id_for(agent_id))
     state = approvals.state_of(approval_id, work.at) if approvals else None
     entry = approvals.entry(approval_id) if approvals else None
@@ -104,15 +102,15 @@ async def _use_approval(
 
 
 async def _ask(
-    command: AdmitCall,
+    request: CallRequest,
     work: UnitOfWork,
     approval_id: UUID,
-    decided: Admission,
+    decided: DecidedCall,
     token: AgentToken,
     vault: Vault,
 ) -> Refused | Pending:
     """Ask a person; the arguments are sealed beside the log, for that person to see."""
-    caller, call = command.caller, command.call
+    caller = request.caller
     approvals = await work.find(
         Approvals, Approvals.id_for(caller.agent_id)
     ) or Approvals(agent_id=str(caller.agent_id))
@@ -126,11 +124,11 @@ async def _ask(
         approval_id,
         token_id=caller.token_id,
         user_id=caller.user_id,
-        connector_id=call.connector_id,
-        tool=call.tool,
+        connector_id=request.connector_id,
+        tool=request.tool,
         definition=decided.definition["digest"],
         sealed_id=await seal_arguments(
-            work, vault, call.arguments, approval_id, sealed_for
+            work, vault, request.arguments, approval_id, sealed_for
         ),
         sealed_for=sealed_for,
         at=work.at,
@@ -152,14 +150,14 @@ def _pending(agent_id: UUID, approval_id: UUID, until: datetime) -> Pending:
 
 
 def arguments_digest_of(
-    key_ring: KeyRing, caller: Caller, call: Call, definition: str
+    key_ring: KeyRing, request: CallRequest, definition: str
 ) -> bytes:
     """Return what recognises the same call: by agent, token, tool and arguments."""
     return key_ring.call_digest(
-        caller.agent_id.bytes,
-        caller.token_id.bytes,
-        call.connector_id.bytes,
-        call.tool.encode(),
+        request.caller.agent_id.bytes,
+        request.caller.token_id.bytes,
+        request.connector_id.bytes,
+        request.tool.encode(),
         definition.encode(),
-        call.arguments,
+        request.arguments,
     )

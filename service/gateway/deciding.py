@@ -14,8 +14,7 @@ from service.gateway.decision import Decision
 from service.gateway.definitions.aggregate import StoredDefinition
 from service.gateway.facts import Finder, find_facts
 from service.gateway.gate import (
-    Call,
-    Caller,
+    CallRequest,
     MovedError,
     Pending,
     RefusalReason,
@@ -44,17 +43,12 @@ MESSAGES: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdmitCall:
-    """``url`` is where the call would be sent by now, if anywhere."""
+class DecidedCall:
+    """A call that may be forwarded, with what it is forwarded by.
 
-    caller: Caller
-    call: Call
-    url: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
-    """A call that may be forwarded, with what it is forwarded by."""
+    With the stance ``ask`` it still needs an approval. ``recorded`` is null where it
+    isn't recorded by an event of its own.
+    """
 
     call_id: UUID
     connector: Connector
@@ -62,11 +56,10 @@ class Admission:
     decision: Decision
     definition: StoredDefinition
     versions: Mapping[str, int]
-    # None where the call isn't recorded by an event of its own.
-    call: ToolCall | None = None
+    recorded: ToolCall | None = None
 
 
-Verdict = Admission | Refused | Pending
+Verdict = DecidedCall | Refused | Pending
 
 
 def refused(reason: RefusalReason, detail: str | None = None) -> Refused:
@@ -78,32 +71,34 @@ def refused(reason: RefusalReason, detail: str | None = None) -> Refused:
     return Refused(reason=reason, message=f"{message}: {detail}" if detail else message)
 
 
-async def decide_call(command: AdmitCall, finder: Finder) -> Admission | Refused:
+async def decide_call(
+    request: CallRequest, finder: Finder, *, url: str | None = None
+) -> DecidedCall | Refused:
     """Decide on a call by token, rules, grant, definition and credential.
 
-    An admission with the stance ``ask`` still needs an approval.
+    ``url`` is where it would be sent by now, if anywhere.
 
-    :raises MovedError: the connector has another URL than the command's
+    :raises MovedError: the connector has another URL
     """
-    caller, call = command.caller, command.call
-    facts = await find_facts(finder, caller.agent_id, call.connector_id)
-    if not facts.lists(call.tool):
+    caller = request.caller
+    facts = await find_facts(finder, caller.agent_id, request.connector_id)
+    if not facts.lists(request.tool):
         # No rule is matched with a name that may be anything.
         return refused(RefusalReason.UNKNOWN_TOOL)
-    decision = await facts.decide_quickly(call.tool)
+    decision = await facts.decide_quickly(request.tool)
     if decision.refusal is not None:
         return refused(decision.refusal)
     connector, definition = facts.connector, decision.definition
     assert connector is not None, "an agent holds only what exists"
     assert definition is not None, "a tool without a definition is refused"
-    if command.url not in (None, connector.url):
+    if url not in (None, connector.url):
         raise MovedError
     secret = await find_secret(
         finder, connector, agent_id=caller.agent_id, user_id=caller.user_id
     )
     if secret is None and connector.credential is not None:
         return refused(RefusalReason.CREDENTIAL_MISSING)
-    return Admission(
+    return DecidedCall(
         call_id=uuid4(),
         connector=connector,
         secret=secret,

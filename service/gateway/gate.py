@@ -148,8 +148,8 @@ class ToolList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """A call that an agent asks for.
+class CallRequest:
+    """A call that an agent asks for, by its ``caller``.
 
     ``tool`` is the upstream's own name. ``arguments`` are canonical JSON
     (:func:`service.gateway.definition.canonical_json`); they are hashed with a key, and
@@ -159,6 +159,7 @@ class Call:
     had approved that.
     """
 
+    caller: Caller
     connector_id: UUID
     tool: str
     arguments: bytes = field(repr=False)
@@ -170,7 +171,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Admitted:
+class Admission:
     """The call may be forwarded once; ``finished`` is to be called however it ends.
 
     ``is_approved``: by a person, this call or the one that it continues.
@@ -242,7 +243,7 @@ class Gate(Protocol):
         to be searched.
         """
 
-    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
+    async def prepare(self, request: CallRequest) -> Upstream | Refused | Pending:
         """Decide on a call that needs a connection first, and admit nothing.
 
         An approval is only looked at. The credential is for agreeing with the upstream
@@ -253,8 +254,8 @@ class Gate(Protocol):
         """
 
     async def admit(
-        self, caller: Caller, call: Call, *, url: str | None = None
-    ) -> Admitted | Refused | Pending:
+        self, request: CallRequest, *, url: str | None = None
+    ) -> Admission | Refused | Pending:
         """Decide on a call, and record the decision before returning.
 
         To be called when nothing but the message is left to send, by a connection to
@@ -271,7 +272,7 @@ class Gate(Protocol):
         Then :meth:`admit` is to be called again: it decides anew.
         """
 
-    async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+    async def refused(self, request: CallRequest, reason: RefusalReason) -> None:
         """Record that the protocol side refused a call, before asking to admit it."""
 
     async def refused_unlisted(
@@ -287,7 +288,7 @@ class Gate(Protocol):
 
         With tool and reason if the name is that of a tool that is denied or hidden;
         any other name as given, if it has the characters of one. ``connector_id`` None:
-        the name is an alias. Session and trace are those of a :class:`Call`.
+        the name is an alias. Session and trace are those of a :class:`CallRequest`.
         """
 
     async def finished(

@@ -10,8 +10,7 @@ from pydantic import SecretStr
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.gateway.admission import prepare_call
-from service.gateway.deciding import AdmitCall
-from service.gateway.gate import Credential, Pending, Refused, Upstream
+from service.gateway.gate import CallRequest, Credential, Pending, Refused, Upstream
 from service.gateway.handshakes.commands import start_handshake
 from service.gateway.tool_lists import upstream_of
 from service.identifiers import id_text
@@ -28,11 +27,11 @@ class CallPreparation:
         self._key_ring = key_ring
         self._vault = vault
 
-    async def prepare(self, command: AdmitCall) -> Upstream | Refused | Pending:
+    async def prepare(self, request: CallRequest) -> Upstream | Refused | Pending:
         verdict, _ = await execute(
             self._log,
-            partial(prepare_call, command, key_ring=self._key_ring, vault=self._vault),
-            metadata=metadata_of(command),
+            partial(prepare_call, request, key_ring=self._key_ring, vault=self._vault),
+            metadata=metadata_of(request),
             at=datetime.now(UTC),
         )
         if isinstance(verdict, Refused | Pending):
@@ -40,12 +39,11 @@ class CallPreparation:
         upstream = upstream_of(verdict.connector)
         if verdict.secret is None:
             return upstream
-        bound = replace(command, url=upstream.url)
-        return replace(
-            upstream, credential=self._credential(bound, verdict.secret.header)
-        )
+        header = verdict.secret.header
+        credential = self._credential(request, upstream.url, header)
+        return replace(upstream, credential=credential)
 
-    def _credential(self, command: AdmitCall, header: str) -> Credential:
+    def _credential(self, request: CallRequest, url: str, header: str) -> Credential:
         """Return a credential for a handshake, which is recorded when it is opened."""
         recorded: Credential | None = None
 
@@ -54,8 +52,8 @@ class CallPreparation:
             if recorded is None:
                 secret, _ = await execute(
                     self._log,
-                    partial(start_handshake, command),
-                    metadata=metadata_of(command),
+                    partial(start_handshake, request, url),
+                    metadata=metadata_of(request),
                     at=datetime.now(UTC),
                 )
                 recorded = secret.credential(self._vault)
@@ -64,14 +62,14 @@ class CallPreparation:
         return Credential(header=header, reveal=reveal)
 
 
-def metadata_of(command: AdmitCall) -> Mapping[str, str]:
-    caller, call = command.caller, command.call
+def metadata_of(request: CallRequest) -> Mapping[str, str]:
+    caller = request.caller
     metadata = {
         "actor": id_text(caller.user_id or caller.agent_id),
         "token": id_text(caller.token_id),
-        "request_id": call.request_id,
+        "request_id": request.request_id,
     }
-    traceparent = call.traceparent or current_traceparent()
+    traceparent = request.traceparent or current_traceparent()
     if traceparent is not None:
         metadata["traceparent"] = traceparent
     return metadata

@@ -11,7 +11,7 @@ from service.gateway.decision import connectors_named
 from service.gateway.definitions.acceptable import is_acceptable_name
 from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.facts import Facts, LatestFacts, find_facts, slugs_of
-from service.gateway.gate import Call, Caller, RefusalReason
+from service.gateway.gate import Caller, CallRequest, RefusalReason
 from service.gateway.metrics import count_of
 from service.gateway.protocol.aliases import aliases_of
 from service.identifiers import id_text
@@ -29,18 +29,18 @@ class CallRefusals:
         self._log = log
         self._recorder = recorder
 
-    def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+    def refused(self, request: CallRequest, reason: RefusalReason) -> None:
         """Record the refusal of a listed tool."""
         # A name that the upstream doesn't list could hold anything, and isn't the one
         # that the agent gave where that is an alias.
-        is_known = reason not in WITHOUT_A_TOOL and self._is_listed(call)
+        is_known = reason not in WITHOUT_A_TOOL and self._is_listed(request)
         self._record(
-            caller,
-            call.connector_id,
-            call.tool if is_known else None,
+            request.caller,
+            request.connector_id,
+            request.tool if is_known else None,
             reason,
-            session_id=call.session_id,
-            trace_id=call.trace_id,
+            session_id=request.session_id,
+            trace_id=request.trace_id,
         )
 
     async def refused_unlisted(
@@ -85,9 +85,9 @@ class CallRefusals:
             trace_id=trace_id,
         )
 
-    def _is_listed(self, call: Call) -> bool:
-        known = self._log.cache.get(ToolDefinitions.id_for(call.connector_id))
-        return isinstance(known, ToolDefinitions) and known.lists(call.tool)
+    def _is_listed(self, request: CallRequest) -> bool:
+        known = self._log.cache.get(ToolDefinitions.id_for(request.connector_id))
+        return isinstance(known, ToolDefinitions) and known.lists(request.tool)
 
     def _record(
         self,

@@ -26,7 +26,7 @@ from service.gateway.authenticate import AgentAuthenticator, valid_token
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.calls.aggregate import BatchedCall, FinishedCall
 from service.gateway.calls.recorder import SYSTEM, CallRecorder, recording_calls
-from service.gateway.deciding import Admission, AdmitCall, Verdict, decide_call
+from service.gateway.deciding import DecidedCall, Verdict, decide_call
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.commands import (
     ObserveDefinitions,
@@ -34,9 +34,9 @@ from service.gateway.definitions.commands import (
 )
 from service.gateway.facts import LatestFacts
 from service.gateway.gate import (
-    Admitted,
-    Call,
+    Admission,
     Caller,
+    CallRequest,
     ObservedTools,
     Outcome,
     Pending,
@@ -109,37 +109,57 @@ class ToolGate:
     async def tools(self, caller: Caller, connector_id: UUID | None = None) -> ToolList:
         return await self._lists.tools(caller.agent_id, connector_id)
 
-    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
+    async def prepare(self, request: CallRequest) -> Upstream | Refused | Pending:
         self.recorder.refuse_if_full()
-        prepared = await self._preparation.prepare(AdmitCall(caller=caller, call=call))
+        prepared = await self._preparation.prepare(request)
         if not isinstance(prepared, Upstream):
-            self._not_admitted(caller, call, prepared)
+            self._not_admitted(request, prepared)
         return prepared
 
     async def admit(
-        self, caller: Caller, call: Call, *, url: str | None = None
-    ) -> Admitted | Refused | Pending:
+        self, request: CallRequest, *, url: str | None = None
+    ) -> Admission | Refused | Pending:
         self.recorder.refuse_if_full()
-        command = AdmitCall(caller=caller, call=call, url=url)
-        verdict = await self._admit_batched(command) or await self._admit(command)
-        return self._answer(caller, call, verdict)
+        decided = await self._decide_batched(request, url) or await self._admit(
+            request, url
+        )
+        if isinstance(decided, Pending | Refused):
+            self._not_admitted(request, decided)
+            return decided
+        count_of("admitted").inc()
+        recorded, caller = decided.recorded, request.caller
+        mode = RecordMode.STRICT if recorded else RecordMode.BATCHED
+        if recorded is None:
+            self.recorder.batched(
+                caller.agent_id, id_text(caller.token_id), _batched(request, decided)
+            )
+        self._under_way[decided.call_id.int] = (caller.agent_id, mode)
+        credential = decided.secret.credential(self._vault) if decided.secret else None
+        return Admission(
+            call_id=decided.call_id,
+            upstream=replace(upstream_of(decided.connector), credential=credential),
+            definition=self._lists.definition(request.tool, decided.definition),
+            is_approved=recorded is not None and recorded.approval_id is not None,
+        )
 
-    async def _admit(self, command: AdmitCall) -> Verdict:
+    async def _admit(self, request: CallRequest, url: str | None) -> Verdict:
+        admit = partial(
+            admit_call, request, url=url, key_ring=self._key_ring, vault=self._vault
+        )
         verdict, _ = await execute(
-            self._log,
-            partial(admit_call, command, key_ring=self._key_ring, vault=self._vault),
-            metadata=metadata_of(command),
-            at=datetime.now(UTC),
+            self._log, admit, metadata=metadata_of(request), at=datetime.now(UTC)
         )
         return verdict
 
-    async def _admit_batched(self, command: AdmitCall) -> Verdict | None:
+    async def _decide_batched(
+        self, request: CallRequest, url: str | None
+    ) -> DecidedCall | None:
         """Decide on what this process knows; None if that takes the strict way.
 
         That is, for a connector that isn't ``batched``, and for all but admissions
         that need no person and send no secret.
         """
-        connector = await self._log.load(command.call.connector_id)
+        connector = await self._log.load(request.connector_id)
         if (
             not isinstance(connector, Connector)
             or connector.record_mode != RecordMode.BATCHED
@@ -147,52 +167,26 @@ class ToolGate:
             return None
         await self._log.refresh(BATCHED_AGE_MAX_S)
         latest = LatestFacts(self._log)
-        await valid_token(latest, command.caller, datetime.now(UTC))
-        decided = await decide_call(command, latest)
+        await valid_token(latest, request.caller, datetime.now(UTC))
+        decided = await decide_call(request, latest, url=url)
         if isinstance(decided, Refused) or decided.decision.stance is Stance.ASK:
             return None
         # Which secret is used has to be on record before it is opened.
         return None if decided.secret else decided
 
-    def _answer(
-        self, caller: Caller, call: Call, verdict: Verdict
-    ) -> Admitted | Refused | Pending:
-        if isinstance(verdict, Pending | Refused):
-            self._not_admitted(caller, call, verdict)
-            return verdict
-        count_of("admitted").inc()
-        mode = RecordMode.STRICT if verdict.call else RecordMode.BATCHED
-        if verdict.call is None:
-            self.recorder.batched(
-                caller.agent_id,
-                id_text(caller.token_id),
-                _batched(caller, call, verdict),
-            )
-        self._under_way[verdict.call_id.int] = (caller.agent_id, mode)
-        credential = verdict.secret.credential(self._vault) if verdict.secret else None
-        return Admitted(
-            call_id=verdict.call_id,
-            upstream=replace(upstream_of(verdict.connector), credential=credential),
-            definition=self._lists.definition(call.tool, verdict.definition),
-            is_approved=verdict.call is not None
-            and verdict.call.approval_id is not None,
-        )
-
-    def _not_admitted(
-        self, caller: Caller, call: Call, verdict: Refused | Pending
-    ) -> None:
+    def _not_admitted(self, request: CallRequest, verdict: Refused | Pending) -> None:
         if isinstance(verdict, Pending):
             count_of("pending").inc()
         else:
-            self._refusals.refused(caller, call, verdict.reason)
+            self._refusals.refused(request, verdict.reason)
 
     async def wait_for_decision(self, pending: Pending, timeout_s: float) -> bool:
         return await wait_for_answer(
             self._log, pending.agent_id, pending.approval_id, timeout_s
         )
 
-    async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
-        self._refusals.refused(caller, call, reason)
+    async def refused(self, request: CallRequest, reason: RefusalReason) -> None:
+        self._refusals.refused(request, reason)
 
     async def refused_unlisted(
         self,
@@ -284,14 +278,15 @@ class ToolGate:
         return UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
 
 
-def _batched(caller: Caller, call: Call, admitted: Admission) -> BatchedCall:
+def _batched(request: CallRequest, decided: DecidedCall) -> BatchedCall:
+    user_id = request.caller.user_id
     return {
-        "call_id": str(admitted.call_id),
-        "user_id": id_text(caller.user_id) if caller.user_id else None,
-        "connector_id": id_text(call.connector_id),
-        "tool": call.tool,
-        "definition": admitted.definition["digest"],
-        "rule": admitted.decision.rule,
-        "session_id": call.session_id,
-        "trace_id": call.trace_id,
+        "call_id": str(decided.call_id),
+        "user_id": id_text(user_id) if user_id else None,
+        "connector_id": id_text(request.connector_id),
+        "tool": request.tool,
+        "definition": decided.definition["digest"],
+        "rule": decided.decision.rule,
+        "session_id": request.session_id,
+        "trace_id": request.trace_id,
     }

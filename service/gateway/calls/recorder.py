@@ -119,10 +119,10 @@ class CallRecorder:
         """Record the end of a call that was admitted by an event of its own."""
         self._ended.append(how)
 
-    def batched(self, agent_id: UUID, token_id: str, call: BatchedCall) -> None:
+    def batched(self, agent_id: UUID, token_id: str, admitted: BatchedCall) -> None:
         """Record the admission of a call in the mode ``batched``."""
         batch = self._batches.setdefault(agent_id, _AgentBatch())
-        batch.admitted.append(call)
+        batch.admitted.append(admitted)
         batch.token_ids.append(token_id)
         self._batched += 1
 

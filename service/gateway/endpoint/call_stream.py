@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from typing import Any, Final
 
-from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.cancellations import CANCELLED
+from service.gateway.endpoint.client_call import ClientCall
 from service.gateway.endpoint.notifications import LIST_CHANGED, RELAYED, relay
 from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.relayed_questions import RelayedQuestions
@@ -24,21 +24,14 @@ class CallStream:
     def __init__(
         self,
         exchange: Exchange,
-        asked: CallRequest,
+        call: ClientCall,
         questions: Questions,
         on_list_changed: Callable[[], None],
     ) -> None:
         self._exchange = exchange
-        self._asked = asked
-        self._questions = RelayedQuestions(questions, asked, exchange)
+        self._call = call
+        self._questions = RelayedQuestions(questions, call, exchange)
         self._on_list_changed = on_list_changed
-
-    async def answer(self) -> dict[str, Any]:
-        """Return the answer; relay what precedes it.
-
-        :raises UpstreamError: no answer, or the upstream asks what can't be relayed
-        """
-        return await self._exchange.answer(self._notified)
 
     def relaying_questions(self) -> AbstractAsyncContextManager[None]:
         """Return a block, around the exchange, during which it may ask its client.
@@ -60,7 +53,11 @@ class CallStream:
         finally:
             await self._questions.close()
 
-    async def _notified(self, message: dict[str, Any]) -> None:
+    async def notified(self, message: dict[str, Any]) -> None:
+        """Relay a message that precedes the answer.
+
+        :raises UpstreamError: the upstream asks what can't be relayed
+        """
         method = message["method"]
         if "id" in message:
             if self._exchange.is_stateless or not self._questions.take(message):
@@ -72,7 +69,7 @@ class CallStream:
         elif method == LIST_CHANGED:
             self._on_list_changed()
         elif isinstance(method, str) and method in RELAYED:
-            await relay(method, message.get("params"), self._exchange, self._asked)
+            await relay(method, message.get("params"), self._exchange, self._call)
 
 
 _NOTHING: Final = nullcontext()

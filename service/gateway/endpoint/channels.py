@@ -5,10 +5,9 @@ from typing import Final
 
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError, UnauthenticatedError, UnavailableError
-from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.client_call import ClientCall
 from service.gateway.endpoint.failed_calls import FailedCalls
 from service.gateway.gate import (
-    Call,
     Gate,
     MovedError,
     Outcome,
@@ -46,8 +45,7 @@ class Channels:
 
     async def open(
         self,
-        asked: CallRequest,
-        call: Call,
+        call: ClientCall,
         breaker: CircuitBreaker,
         until: float,
     ) -> Channel | Refused | Pending:
@@ -58,63 +56,61 @@ class Channels:
         :raises ConnectionError: the agent's client has left
         """
         for _ in range(ATTEMPTS_MAX):
-            prepared = await self._gate.prepare(asked.caller, call)
+            prepared = await self._gate.prepare(call.request)
             if not isinstance(prepared, Upstream):
                 return prepared
             try:
-                return await self._opened(asked, prepared, breaker, until)
+                return await self._opened(call, prepared, breaker, until)
             except MovedError:
                 continue
             except UpstreamError as error:
-                return await self.refuse(asked, call, error)
+                return await self.refuse(call, error)
             except TimeoutError:
                 late = UpstreamError(NO_ANSWER, Outcome.TIMEOUT, "too late")
-                return await self.refuse(asked, call, late)
+                return await self.refuse(call, late)
             except (UnauthenticatedError, UnavailableError):
                 raise
             except ServiceError as error:
                 reason = RefusalReason.CREDENTIAL_MISSING
-                await self._gate.refused(asked.caller, call, reason)
+                await self._gate.refused(call.request, reason)
                 return Refused(reason=reason, message=error.message)
             except (asyncio.CancelledError, ConnectionError):
                 reason = RefusalReason.CANCELLED
-                await self._gate.refused(asked.caller, call, reason)
+                await self._gate.refused(call.request, reason)
                 raise
-        return await self.refuse(asked, call, NotSentError(CHANGES))
+        return await self.refuse(call, NotSentError(CHANGES))
 
     async def _opened(
         self,
-        asked: CallRequest,
+        call: ClientCall,
         upstream: Upstream,
         breaker: CircuitBreaker,
         until: float,
     ) -> Channel:
         try:
-            with cancelled_on_disconnect(asked.request):
+            with cancelled_on_disconnect(call.http):
                 async with asyncio.timeout_at(until):
                     return await self._client.open_channel(
-                        upstream, asked.client, on_connected=breaker.succeeded
+                        upstream, call.client, on_connected=breaker.succeeded
                     )
         except NotConnectedError:
             breaker.failed()
             raise
 
-    async def refuse_if_client_left(self, asked: CallRequest, call: Call) -> None:
+    async def refuse_if_client_left(self, call: ClientCall) -> None:
         """Record a call that nobody waits for: admitted, it would use its approval up.
 
         :raises ClientLeftError: the agent's client has left, or has cancelled the call
         """
         try:
-            refuse_if_client_left(asked.request)
+            refuse_if_client_left(call.http)
         except ClientLeftError:
-            await self._gate.refused(asked.caller, call, RefusalReason.CANCELLED)
+            await self._gate.refused(call.request, RefusalReason.CANCELLED)
             raise
 
-    async def refuse(
-        self, asked: CallRequest, call: Call, error: UpstreamError
-    ) -> Refused:
+    async def refuse(self, call: ClientCall, error: UpstreamError) -> Refused:
         """Record a call that can't be sent, and say so in the log."""
-        self._failed_calls.log(asked.tool.listed.connector, error)
+        self._failed_calls.log(call.tool.listed.connector, error)
         reason = RefusalReason.NOT_CONNECTED
-        await self._gate.refused(asked.caller, call, reason)
+        await self._gate.refused(call.request, reason)
         return Refused(reason=reason, message=error.message)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any, Final
@@ -13,9 +13,9 @@ from cachetools import LRUCache
 
 from service.circuit_breaker import CircuitBreaker
 from service.errors import ServiceError
-from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.call_stream import CallStream
 from service.gateway.endpoint.channels import ATTEMPTS_MAX, CHANGES, Channels
+from service.gateway.endpoint.client_call import ClientCall
 from service.gateway.endpoint.client_sessions import inputs_of
 from service.gateway.endpoint.failed_calls import FailedCalls
 from service.gateway.endpoint.notifications import log_level
@@ -23,8 +23,7 @@ from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.request_state import RequestState
 from service.gateway.endpoint.results import failed, result_of_upstream
 from service.gateway.gate import (
-    Admitted,
-    Call,
+    Admission,
     Gate,
     MovedError,
     Outcome,
@@ -42,7 +41,7 @@ from service.gateway.upstream.errors import (
     UpstreamError,
 )
 from service.gateway.upstream.exchange import Exchange
-from service.gateway.upstream.requests import Request
+from service.gateway.upstream.requests import UpstreamRequest
 from service.http.disconnect import cancelled_on_disconnect
 
 CONNECTORS_MAX: Final = 4096
@@ -57,21 +56,20 @@ class Forwarding:
     What forwarding it took is filled in, also when it fails.
     """
 
-    asked: CallRequest
-    call: Call
+    call: ClientCall
     state: RequestState | None = None
     held_s: float = 0.0
-    admitted: Admitted | None = None
+    admission: Admission | None = None
     is_moved: bool = False
     outcome: Outcome = Outcome.UPSTREAM_ERROR
     upstream_s: float | None = None
     request_bytes: int = 0
     answer_bytes: int = 0
 
-    def repeat(self, admitted: Admitted) -> None:
+    def repeat(self, admission: Admission) -> None:
         """Begin anew: the upstream hasn't taken it. Its approval holds on."""
-        if admitted.is_approved:
-            self.call = replace(self.call, continues=admitted.call_id)
+        if admission.is_approved:
+            self.call = self.call.continuing(admission.call_id)
         self.outcome, self.upstream_s = Outcome.UPSTREAM_ERROR, None
         self.request_bytes = self.answer_bytes = 0
 
@@ -104,7 +102,7 @@ class Forwarder:
             breaker = self._breakers[key] = CircuitBreaker()
         return breaker
 
-    async def run(self, call: Forwarding) -> dict[str, Any] | Refused | Pending:
+    async def run(self, forwarding: Forwarding) -> dict[str, Any] | Refused | Pending:
         """Return the tool's result, or a tool error that says why there is none.
 
         It is admitted when nothing but the message is left to send, however long it
@@ -114,165 +112,167 @@ class Forwarder:
         :raises ConnectionError: the agent's client has left
         """
         until = asyncio.get_running_loop().time() + self._client.bounds.call_s
-        async with call.asked.reply.kept_alive():
+        async with forwarding.call.reply.kept_alive():
             for attempt in range(ATTEMPTS_MAX):
-                channel = await self._channel(call, until)
-                call.is_moved = False
+                channel = await self._channel(forwarding, until)
+                forwarding.is_moved = False
                 if not isinstance(channel, Channel):
                     return channel
                 try:
-                    await self._channels.refuse_if_client_left(call.asked, call.call)
-                    decision = await self._gate.admit(
-                        call.asked.caller, call.call, url=channel.upstream.url
+                    await self._channels.refuse_if_client_left(forwarding.call)
+                    admission = await self._gate.admit(
+                        forwarding.call.request, url=channel.upstream.url
                     )
-                    if not isinstance(decision, Admitted):
-                        return decision
-                    return await self._send(call, decision, channel, until)
+                    if not isinstance(admission, Admission):
+                        return admission
+                    forwarding.admission = admission
+                    return await self._send(forwarding, admission, channel, until)
                 except MovedError:
-                    call.is_moved = True
+                    forwarding.is_moved = True
                 except NotTakenError as error:
-                    assert call.admitted is not None, "it was about to be sent"
+                    assert forwarding.admission is not None, "it was about to be sent"
                     if attempt + 1 == ATTEMPTS_MAX:
-                        return self._explained(call.admitted, error)
-                    call.repeat(call.admitted)
+                        return self._explained(forwarding.admission, error)
+                    forwarding.repeat(forwarding.admission)
                 finally:
                     channel.release()
-        return await self._channels.refuse(call.asked, call.call, NotSentError(CHANGES))
+        return await self._channels.refuse(forwarding.call, NotSentError(CHANGES))
 
     async def _channel(
-        self, call: Forwarding, until: float
+        self, forwarding: Forwarding, until: float
     ) -> Channel | Refused | Pending:
-        asked = call.asked
-        upstream = asked.tool.listed.connector
+        call = forwarding.call
+        upstream = call.tool.listed.connector
         breaker = self.breaker(upstream.connector_id)
         kept = None
-        if not call.is_moved:
-            kept = self._client.kept_channel(upstream, asked.client)
+        if not forwarding.is_moved:
+            kept = self._client.kept_channel(upstream, call.client)
         if kept is None:
-            return await self._channels.open(asked, call.call, breaker, until)
+            return await self._channels.open(call, breaker, until)
         breaker.succeeded()
         return kept
 
     async def _send(
-        self, call: Forwarding, admitted: Admitted, channel: Channel, until: float
+        self,
+        forwarding: Forwarding,
+        admission: Admission,
+        channel: Channel,
+        until: float,
     ) -> dict[str, Any]:
         """Send an admitted call, and record how it ends.
 
         :raises NotTakenError: it may be sent again
         """
-        call.admitted = admitted
-        if call.asked.trace:
-            call.asked.trace.admitted(admitted)
+        call = forwarding.call
+        if call.trace:
+            call.trace.admitted(admission)
         try:
-            with cancelled_on_disconnect(call.asked.request):
+            with cancelled_on_disconnect(call.http):
                 async with asyncio.timeout_at(until):
-                    result = await self._forward(call, admitted, channel)
+                    result = await self._exchange(forwarding, admission, channel)
         except UpstreamError as error:
-            call.outcome = error.outcome
+            forwarding.outcome = error.outcome
             if isinstance(error, NotTakenError):
                 raise
-            return self._explained(admitted, error)
+            return self._explained(admission, error)
         except TimeoutError:
-            call.outcome = Outcome.TIMEOUT
-            late = UpstreamError(NO_ANSWER, call.outcome, "too late")
-            return self._explained(admitted, late)
+            forwarding.outcome = Outcome.TIMEOUT
+            late = UpstreamError(NO_ANSWER, forwarding.outcome, "too late")
+            return self._explained(admission, late)
         except ServiceError as error:
             # The credential can't be revealed.
-            call.outcome = Outcome.NOT_SENT
+            forwarding.outcome = Outcome.NOT_SENT
             return failed(error.message)
         except (asyncio.CancelledError, ConnectionError):
-            call.outcome = Outcome.CANCELLED
+            forwarding.outcome = Outcome.CANCELLED
             raise
         else:
             is_error = result.get("isError") is True
-            call.outcome = Outcome.TOOL_ERROR if is_error else Outcome.OK
-            self._failed_calls.answered(admitted.upstream)
+            forwarding.outcome = Outcome.TOOL_ERROR if is_error else Outcome.OK
+            self._failed_calls.answered(admission.upstream)
             return result
         finally:
-            await self._finish(call, admitted)
+            await self._finish(forwarding, admission)
 
-    async def _forward(
-        self, call: Forwarding, admitted: Admitted, channel: Channel
+    async def _exchange(
+        self, forwarding: Forwarding, admission: Admission, channel: Channel
     ) -> dict[str, Any]:
+        call, trace = forwarding.call, forwarding.call.trace
         started: float | None = perf_counter()
-        trace = call.asked.trace
         try:
             with (
-                trace.forwarded(admitted, channel.dialect.revision)
+                trace.forwarded(admission, channel.dialect.revision)
                 if trace
                 else nullcontext()
             ) as forwarded:
                 context = forwarded.context if forwarded else {}
-                request = _request(call, admitted, context)
-                exchange = Exchange(
-                    self._client,
-                    admitted.upstream,
-                    channel,
-                    request,
-                )
-                changed = partial(self._on_list_changed, call.call.connector_id)
-                stream = CallStream(exchange, call.asked, self._questions, changed)
+                request = _upstream_request(call, forwarding.state, admission, context)
+                exchange = Exchange(self._client, admission.upstream, channel, request)
+                changed = partial(self._on_list_changed, call.request.connector_id)
+                stream = CallStream(exchange, call, self._questions, changed)
                 async with stream.relaying_questions(), exchange:
-                    call.request_bytes = exchange.request_bytes
+                    forwarding.request_bytes = exchange.request_bytes
                     try:
-                        message = await stream.answer()
+                        answer = await exchange.answer(stream.notified)
                     finally:
-                        call.answer_bytes = exchange.answer_bytes
+                        forwarding.answer_bytes = exchange.answer_bytes
                 if forwarded:
                     forwarded.sent(exchange.id)
-                    forwarded.record_answer(message)
+                    forwarded.record_answer(answer)
         except NotSentError:
             started = None
             raise
         finally:
             if started is not None:
-                call.upstream_s = perf_counter() - started
+                forwarding.upstream_s = perf_counter() - started
         return result_of_upstream(
-            message, call.asked.capabilities, is_stateless=call.asked.is_stateless
+            answer, call.capabilities, is_stateless=call.is_stateless
         )
 
-    def _explained(self, admitted: Admitted, error: UpstreamError) -> dict[str, Any]:
-        self._failed_calls.log(admitted.upstream, error, admitted.call_id)
+    def _explained(self, admission: Admission, error: UpstreamError) -> dict[str, Any]:
+        self._failed_calls.log(admission.upstream, error, admission.call_id)
         return failed(error.message)
 
-    async def _finish(self, call: Forwarding, admitted: Admitted) -> None:
-        duration_s = perf_counter() - call.asked.started
-        upstream_s = call.upstream_s
-        own_s = duration_s - call.held_s - (upstream_s or 0.0)
-        count_finished(call.outcome, own_s, upstream_s)
+    async def _finish(self, forwarding: Forwarding, admission: Admission) -> None:
+        duration_s = perf_counter() - forwarding.call.started
+        upstream_s = forwarding.upstream_s
+        own_s = duration_s - forwarding.held_s - (upstream_s or 0.0)
+        count_finished(forwarding.outcome, own_s, upstream_s)
         await self._gate.finished(
-            admitted.call_id,
-            outcome=call.outcome,
+            admission.call_id,
+            outcome=forwarding.outcome,
             duration_ms=round(duration_s * 1000),
             upstream_ms=None if upstream_s is None else round(upstream_s * 1000),
-            request_bytes=call.request_bytes,
-            answer_bytes=call.answer_bytes,
+            request_bytes=forwarding.request_bytes,
+            answer_bytes=forwarding.answer_bytes,
         )
 
 
-def _request(
-    call: Forwarding, admitted: Admitted, context: Mapping[str, str]
-) -> Request:
-    asked, definition = call.asked, admitted.definition
-    given, meta = asked.message.params, asked.message.meta
+def _upstream_request(
+    call: ClientCall,
+    state: RequestState | None,
+    admission: Admission,
+    context: Mapping[str, str],
+) -> UpstreamRequest:
+    definition = admission.definition
+    given, meta = call.message.params, call.message.meta
     params = {"name": definition.name, "arguments": given.get("arguments", {})}
-    state = call.state
     if state is not None and state.inner is not None:
         params["requestState"] = state.inner
     # The answer to a link to the approval is for the gateway.
     if "inputResponses" in given and (state is None or state.kind == "upstream"):
         params["inputResponses"] = given["inputResponses"]
-    sent = {**asked.context.sent, **context}
-    level = log_level(asked)
+    sent = {**call.context.sent, **context}
+    level = log_level(call)
     if level is not None:
         sent[LOG_LEVEL_KEY] = level
-    mirrored = asked.tool.mirrored
-    return Request(
+    mirrored = call.tool.mirrored
+    return UpstreamRequest(
         method="tools/call",
         name=definition.name,
         params=params,
         meta=sent,
         wants_progress="progressToken" in meta,
-        capabilities=inputs_of(asked.capabilities),
+        capabilities=inputs_of(call.capabilities),
         mirrored=parameter_headers(mirrored, params["arguments"]) if mirrored else {},
     )

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from service.gateway.endpoint.call_request import CallRequest
+from service.gateway.endpoint.client_call import ClientCall
 from service.gateway.protocol.revisions import LOG_LEVEL_KEY
 from service.gateway.upstream.exchange import Exchange
 
@@ -29,27 +29,25 @@ RELAYED: Final = {
 }
 
 
-async def relay(
-    method: str, params: Any, exchange: Exchange, asked: CallRequest
-) -> None:
+async def relay(method: str, params: Any, exchange: Exchange, call: ClientCall) -> None:
     """Relay progress that the client wants, or a log message of its level."""
     if not isinstance(params, dict):
         return
     relayed = {name: params[name] for name in RELAYED[method] if name in params}
     if method == PROGRESS:
-        meta = asked.message.meta
+        meta = call.message.meta
         # The exchange's id was the upstream's token.
         if "progressToken" not in meta or params.get("progressToken") != exchange.id:
             return
         relayed["progressToken"] = meta["progressToken"]
-    elif not _is_logged(params.get("level"), log_level(asked)):
+    elif not _is_logged(params.get("level"), log_level(call)):
         return
-    await asked.reply.notify({"jsonrpc": "2.0", "method": method, "params": relayed})
+    await call.reply.notify({"jsonrpc": "2.0", "method": method, "params": relayed})
 
 
-def log_level(asked: CallRequest) -> Any:
+def log_level(call: ClientCall) -> Any:
     """Return from which level on the client wants log messages; None for none."""
-    return asked.message.meta.get(LOG_LEVEL_KEY) if asked.is_stateless else LOG_LEVEL
+    return call.message.meta.get(LOG_LEVEL_KEY) if call.is_stateless else LOG_LEVEL
 
 
 def _is_logged(level: Any, wanted: Any) -> bool:

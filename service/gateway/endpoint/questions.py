@@ -14,8 +14,8 @@ import orjson
 from aiohttp import web
 from cachetools import LRUCache
 
-from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.cancellations import CANCELLED
+from service.gateway.endpoint.client_call import ClientCall
 from service.gateway.endpoint.client_sessions import name_of
 from service.gateway.gate import Caller
 from service.gateway.protocol.messages import RequestId
@@ -60,17 +60,17 @@ class Questions:
         self._announced: LRUCache[bytes, None] = LRUCache(ANNOUNCED_MAX)
 
     async def ask(
-        self, asked: CallRequest, requests: Mapping[str, Any], timeout_s: float
+        self, call: ClientCall, requests: Mapping[str, Any], timeout_s: float
     ) -> dict[str, Any]:
         """Return the results of the client, by the names of the requests.
 
         :raises NoAnswerError: there is none
         :raises ClientLeftError: the client has left, or has cancelled its call
         """
-        with cancelled_on_disconnect(asked.request):
+        with cancelled_on_disconnect(call.http):
             try:
-                async with asked.reply.kept_alive(), asyncio.timeout(timeout_s):
-                    found = await self.outcomes(asked, [*requests.values()])
+                async with call.reply.kept_alive(), asyncio.timeout(timeout_s):
+                    found = await self.outcomes(call, [*requests.values()])
             except TimeoutError:
                 raise NoAnswerError("nobody answered in time") from None
         if not all(isinstance(each.get("result"), dict) for each in found):
@@ -80,7 +80,7 @@ class Questions:
         }
 
     async def outcomes(
-        self, asked: CallRequest, requests: Sequence[Mapping[str, Any]]
+        self, call: ClientCall, requests: Sequence[Mapping[str, Any]]
     ) -> list[Mapping[str, Any]]:
         """Return ``result`` or ``error`` of each request, as the client answers it.
 
@@ -89,24 +89,24 @@ class Questions:
         :raises ConnectionError: the client has left, or doesn't read
         """
         # Another each time, and known to every process as given to this session.
-        session = name_of(asked.request, asked.caller, "")
+        session = name_of(call.http, call.request.caller, "")
         ids = [self._seal.seal(b"", session).hex() for _ in requests]
-        names = [name_of(asked.request, asked.caller, each) for each in ids]
+        names = [name_of(call.http, call.request.caller, each) for each in ids]
         with self._asking(names) as answers:
             try:
                 for request_id, request in zip(ids, requests, strict=True):
                     # Nothing else: it could look like the answer to another call.
                     given = {key: request[key] for key in _ASKED if key in request}
                     message = {"jsonrpc": "2.0", "id": request_id, **given}
-                    await asked.reply.notify(message)
+                    await call.reply.notify(message)
                 return await asyncio.gather(*answers)
             except asyncio.CancelledError:
                 with suppress(ConnectionError):
-                    refuse_if_client_left(asked.request)
+                    refuse_if_client_left(call.http)
                     for request_id, answer in zip(ids, answers, strict=True):
                         # Also to one that the client may not have read yet.
                         if answer.cancelled() or not answer.done():
-                            await asked.reply.notify(_cancellation(request_id))
+                            await call.reply.notify(_cancellation(request_id))
                 raise
 
     @contextmanager
@@ -129,7 +129,7 @@ class Questions:
         request_id: RequestId,
         outcome: Mapping[str, Any],
     ) -> None:
-        """Take what a client answers, for whichever process has asked."""
+        """Take what a client answers, for whichever process has call."""
         name = name_of(request, caller, request_id)
         if name in self._waiting:
             self._take(name, outcome)

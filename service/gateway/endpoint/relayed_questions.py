@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from service.errors import ServiceError
-from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.cancellations import CANCELLED
+from service.gateway.endpoint.client_call import ClientCall
 from service.gateway.endpoint.client_sessions import INPUTS
 from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.results import REQUESTS_MAX
@@ -26,17 +26,17 @@ class RelayedQuestions:
     """
 
     def __init__(
-        self, questions: Questions, asked: CallRequest, exchange: Exchange
+        self, questions: Questions, call: ClientCall, exchange: Exchange
     ) -> None:
         self._questions = questions
-        self._asked = asked
+        self._call = call
         self._exchange = exchange
         self._count = 0
         self._tasks: dict[RequestId, asyncio.Task[None]] = {}
 
     @property
     def have_begun(self) -> bool:
-        """Whether the client was ever asked."""
+        """Whether the client was ever call."""
         return self._count > 0
 
     def take(self, message: dict[str, Any]) -> bool:
@@ -49,7 +49,7 @@ class RelayedQuestions:
             return self._cancel(message.get("params"))
         number = message.get("id")
         # No set: an upstream's method may be anything.
-        methods = [INPUTS[name] for name in self._asked.askable]
+        methods = [INPUTS[name] for name in self._call.askable]
         if (
             not is_request_id(number)
             or number in self._tasks
@@ -75,7 +75,7 @@ class RelayedQuestions:
     async def _relay(self, number: RequestId, message: dict[str, Any]) -> None:
         try:
             with self._exchange.silence_allowed():
-                (outcome,) = await self._questions.outcomes(self._asked, [message])
+                (outcome,) = await self._questions.outcomes(self._call, [message])
             await self._exchange.respond(number, _answer(outcome))
         except (ConnectionError, ServiceError, UpstreamError) as error:
             logger.debug("an answer to an upstream is lost: %s", type(error).__name__)

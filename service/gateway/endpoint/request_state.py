@@ -14,7 +14,7 @@ from uuid import UUID
 
 import orjson
 
-from service.gateway.gate import Call, Caller
+from service.gateway.gate import CallRequest
 from service.gateway.protocol.errors import INVALID_PARAMS, RpcError
 
 EXPIRY_S: Final = 3600
@@ -44,16 +44,14 @@ class RequestStates:
     def __init__(self, mac: Callable[..., bytes]) -> None:
         self._mac = mac
 
-    def seal(self, state: RequestState, caller: Caller, call: Call, now: float) -> str:
+    def seal(self, state: RequestState, request: CallRequest, now: float) -> str:
         payload = orjson.dumps(
             [int(now) + EXPIRY_S, state.kind, state.inner, state.continues]
         )
-        mac = self._mac(*_binding(caller, call), payload)
+        mac = self._mac(*_binding(request), payload)
         return base64.urlsafe_b64encode(mac + payload).decode()
 
-    def open(
-        self, text: object, caller: Caller, call: Call, now: float
-    ) -> RequestState:
+    def open(self, text: object, request: CallRequest, now: float) -> RequestState:
         """Return the state that was sealed.
 
         :raises RpcError: it isn't ours, is another call's, or has expired
@@ -65,7 +63,7 @@ class RequestStates:
         except (binascii.Error, ValueError):
             raise _invalid() from None
         mac, payload = sealed[:MAC_BYTES], sealed[MAC_BYTES:]
-        if not hmac.compare_digest(mac, self._mac(*_binding(caller, call), payload)):
+        if not hmac.compare_digest(mac, self._mac(*_binding(request), payload)):
             raise _invalid()
         expires, kind, inner, continues = orjson.loads(payload)
         if expires < now:
@@ -73,13 +71,14 @@ class RequestStates:
         return RequestState(kind, inner, UUID(continues) if continues else None)
 
 
-def _binding(caller: Caller, call: Call) -> tuple[bytes, ...]:
+def _binding(request: CallRequest) -> tuple[bytes, ...]:
+    caller = request.caller
     return (
         caller.agent_id.bytes,
         caller.user_id.bytes if caller.user_id else b"",
-        call.connector_id.bytes,
-        call.tool.encode(),
-        call.arguments,
+        request.connector_id.bytes,
+        request.tool.encode(),
+        request.arguments,
     )
 
 

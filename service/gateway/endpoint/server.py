@@ -2,9 +2,7 @@
 
 import logging
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from http import HTTPStatus
-from time import perf_counter
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,15 +11,14 @@ from aiohttp import web
 
 from service.errors import ServiceError
 from service.gateway.bounds import DEFAULT_BOUNDS
-from service.gateway.endpoint.call_request import CallRequest
 from service.gateway.endpoint.calls import ToolCalls, UnknownToolError
 from service.gateway.endpoint.cancellations import CANCELLED, Cancellations
 from service.gateway.endpoint.catalog import ToolCatalog, Tools
+from service.gateway.endpoint.client_call import client_call
 from service.gateway.endpoint.client_sessions import (
-    capabilities_of,
     new_session_id,
-    session_of,
 )
+from service.gateway.endpoint.incoming import Incoming
 from service.gateway.endpoint.introduction import DISCOVERED, initialized
 from service.gateway.endpoint.questions import Questions
 from service.gateway.endpoint.reply import Reply
@@ -29,7 +26,7 @@ from service.gateway.endpoint.results import failed
 from service.gateway.endpoint.rpc_errors import RPC_ID, refuse_request, rpc_error_of
 from service.gateway.endpoint.tool_search import UNKNOWN_NAME
 from service.gateway.endpoint.trace_context import TraceContext
-from service.gateway.endpoint.traces import CallReceived, CallTrace, CallTraces
+from service.gateway.endpoint.traces import CallTrace, CallTraces, TracedCall
 from service.gateway.gate import Caller, Gate
 from service.gateway.protocol.errors import (
     INTERNAL_ERROR,
@@ -48,7 +45,6 @@ from service.gateway.protocol.messages import (
     result_of,
 )
 from service.gateway.protocol.revisions import (
-    CAPABILITIES_KEY,
     HANDSHAKE,
     REVISION_HEADER,
     REVISION_KEY,
@@ -134,7 +130,7 @@ class AgentServer:
             cancelled_id = message.params.get("requestId")
             await self._cancellations.cancel(request, caller, cancelled_id)
 
-    async def _result(self, incoming: "Incoming") -> Any:
+    async def _result(self, incoming: Incoming) -> Any:
         match incoming.message.method:
             case "tools/list":
                 return await self._list(incoming)
@@ -151,13 +147,13 @@ class AgentServer:
                 return {}
         raise RpcError(METHOD_NOT_FOUND, "method not found")
 
-    async def _list(self, incoming: "Incoming") -> Any:
+    async def _list(self, incoming: Incoming) -> Any:
         if incoming.message.params.get("cursor", "") != "":
             raise RpcError(INVALID_PARAMS, "the list has one page: give no cursor")
         tools = await self._tools(incoming)
         return tools.stateless_list if incoming.is_stateless else tools.handshake_list
 
-    async def _call(self, incoming: "Incoming") -> dict[str, Any]:
+    async def _call(self, incoming: Incoming) -> dict[str, Any]:
         tools = await self._tools(incoming)
         meant: Message | dict[str, Any] = incoming.message
         if tools.search is not None:
@@ -175,9 +171,8 @@ class AgentServer:
         return meant
 
     async def _call_tool(
-        self, incoming: "Incoming", message: Message, tools: Tools
+        self, incoming: Incoming, message: Message, tools: Tools
     ) -> dict[str, Any]:
-        is_stateless = incoming.is_stateless
         name = message.params.get("name")
         tool = tools.by_name.get(name) if isinstance(name, str) else None
         context = TraceContext.of(message.meta, incoming.request.headers)
@@ -195,29 +190,13 @@ class AgentServer:
                 )
                 raise UnknownToolError
             result = await self._calls.answer(
-                CallRequest(
-                    request=incoming.request,
-                    caller=incoming.caller,
-                    message=message,
-                    tool=tool,
-                    is_stateless=is_stateless,
-                    capabilities=(
-                        message.meta[CAPABILITIES_KEY]
-                        if is_stateless
-                        else capabilities_of(session_of(incoming.request))
-                    ),
-                    reply=incoming.reply,
-                    context=context,
-                    trace=trace,
-                    is_searched=message is not incoming.message,
-                    started=incoming.started,
-                )
+                client_call(incoming, message, tool, context, trace)
             )
             if trace:
                 trace.ended(result)
         return result
 
-    def _cancellable(self, incoming: "Incoming") -> AbstractContextManager[None]:
+    def _cancellable(self, incoming: Incoming) -> AbstractContextManager[None]:
         # A stateless client cancels by closing its connection.
         if incoming.is_stateless:
             return _NOT_CANCELLABLE
@@ -227,7 +206,7 @@ class AgentServer:
         )
 
     def _traced(
-        self, incoming: "Incoming", tool: str | None, context: TraceContext
+        self, incoming: Incoming, tool: str | None, context: TraceContext
     ) -> AbstractContextManager[CallTrace | None]:
         if self._traces is None:
             return nullcontext()
@@ -235,7 +214,7 @@ class AgentServer:
         assert message.id is not None, "a call without an id is a notification"
         revision = STATELESS if incoming.is_stateless else headers.get(REVISION_HEADER)
         return self._traces.received(
-            CallReceived(
+            TracedCall(
                 agent_id=incoming.caller.agent_id,
                 id=message.id,
                 tool=tool,
@@ -244,22 +223,9 @@ class AgentServer:
             )
         )
 
-    async def _tools(self, incoming: "Incoming") -> Tools:
+    async def _tools(self, incoming: Incoming) -> Tools:
         listed = await self._gate.tools(incoming.caller, incoming.connector_id)
         return self._catalog.tools(listed, aliased=incoming.connector_id is None)
-
-
-@dataclass(frozen=True, slots=True)
-class Incoming:
-    """A message of an agent, with what its answer needs."""
-
-    request: web.Request
-    caller: Caller
-    connector_id: UUID | None
-    message: Message
-    reply: Reply
-    is_stateless: bool
-    started: float = field(default_factory=perf_counter)
 
 
 def _is_stateless(message: Message, request: web.Request) -> bool:

@@ -25,8 +25,8 @@ from opentelemetry.trace import (
 
 from service.errors import ServiceError
 from service.gateway.endpoint.trace_context import TraceContext
-from service.gateway.endpoint.traces import CallReceived
-from service.gateway.gate import Admitted
+from service.gateway.endpoint.traces import TracedCall
+from service.gateway.gate import Admission
 from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream.errors import UpstreamError
 from service.http.errors import status_of
@@ -55,21 +55,21 @@ class CallSpans:
         self._tracer = tracer
 
     @contextmanager
-    def received(self, call: CallReceived) -> Iterator["CallSpan"]:
-        parent, links = _parent(call.context)
+    def received(self, traced: TracedCall) -> Iterator["CallSpan"]:
+        parent, links = _parent(traced.context)
         span = self._tracer.start_span(
             # A name that isn't listed could be anything.
-            METHOD if call.tool is None else f"{METHOD} {call.tool}",
+            METHOD if traced.tool is None else f"{METHOD} {traced.tool}",
             context=parent,
             kind=SpanKind.SERVER,
             attributes=_present(
                 {
                     **COMMON,
-                    "gen_ai.tool.name": call.tool,
-                    "gen_ai.agent.id": str(call.agent_id),
-                    "jsonrpc.request.id": str(call.id)[:ID_CHARACTERS_MAX],
-                    "mcp.protocol.version": call.revision,
-                    "session.id": call.context.session_id,
+                    "gen_ai.tool.name": traced.tool,
+                    "gen_ai.agent.id": str(traced.agent_id),
+                    "jsonrpc.request.id": str(traced.id)[:ID_CHARACTERS_MAX],
+                    "mcp.protocol.version": traced.revision,
+                    "session.id": traced.context.session_id,
                 }
             ),
             links=links,
@@ -87,11 +87,13 @@ class CallSpan:
         self._tracer = tracer
         self._span = span
 
-    def admitted(self, admitted: Admitted) -> None:
+    def admitted(self, admitted: Admission) -> None:
         self._span.set_attributes(_of_admitted(admitted))
 
     @contextmanager
-    def forwarded(self, admitted: Admitted, revision: str) -> Iterator["ForwardedSpan"]:
+    def forwarded(
+        self, admitted: Admission, revision: str
+    ) -> Iterator["ForwardedSpan"]:
         url = urlsplit(admitted.upstream.url)
         span = self._tracer.start_span(
             f"{METHOD} {admitted.definition.name}",
@@ -185,7 +187,7 @@ def _fail(span: Span, error: str, code: int | None = None) -> None:
         span.set_attribute("rpc.response.status_code", str(code))
 
 
-def _of_admitted(admitted: Admitted) -> dict[str, str]:
+def _of_admitted(admitted: Admission) -> dict[str, str]:
     return {
         "agent_runtime.call.id": str(admitted.call_id),
         "agent_runtime.connector.id": str(admitted.upstream.connector_id),

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from service.gateway.endpoint.trace_context import TraceContext
-from service.gateway.gate import Admitted
+from service.gateway.gate import Admission
 from service.gateway.protocol.messages import RequestId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallReceived:
+class TracedCall:
     """An agent's ``tools/call``: no arguments.
 
     ``tool`` is None for a name that its list doesn't have.
@@ -39,10 +39,10 @@ class ForwardedTrace(Protocol):
 class CallTrace(Protocol):
     """One call of an agent."""
 
-    def admitted(self, admitted: Admitted) -> None: ...
+    def admitted(self, admitted: Admission) -> None: ...
 
     def forwarded(
-        self, admitted: Admitted, revision: str
+        self, admitted: Admission, revision: str
     ) -> AbstractContextManager[ForwardedTrace]:
         """Trace a block that asks an upstream; how it fails is told by its error."""
 
@@ -50,5 +50,5 @@ class CallTrace(Protocol):
 
 
 class CallTraces(Protocol):
-    def received(self, call: CallReceived) -> AbstractContextManager[CallTrace]:
+    def received(self, traced: TracedCall) -> AbstractContextManager[CallTrace]:
         """Trace a block that answers a call; how it fails is told by its error."""

@@ -4,29 +4,31 @@ from service.errors import UnauthenticatedError
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.authenticate import valid_token
 from service.gateway.credentials import NamedSecret
-from service.gateway.deciding import AdmitCall, decide_call
-from service.gateway.gate import MovedError, Refused
+from service.gateway.deciding import decide_call
+from service.gateway.gate import CallRequest, MovedError, Refused
 from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.identifiers import id_text
 
 
-async def start_handshake(command: AdmitCall, work: UnitOfWork) -> NamedSecret:
+async def start_handshake(
+    request: CallRequest, url: str, work: UnitOfWork
+) -> NamedSecret:
     """Return the secret of a call that may still be made; its use is recorded.
 
     :raises MovedError: the call may not be made any more, or the connector has changed
     """
-    caller = command.caller
+    caller = request.caller
     try:
         await valid_token(work, caller, work.at)
     except UnauthenticatedError:
         # Who waits for the same handshake may have another token.
         raise MovedError from None
-    decided = await decide_call(command, work)
+    decided = await decide_call(request, work, url=url)
     if isinstance(decided, Refused) or decided.secret is None:
         raise MovedError
     work.save(
         UpstreamHandshake(
-            connector_id=id_text(command.call.connector_id),
+            connector_id=id_text(request.connector_id),
             agent_id=id_text(caller.agent_id),
             user_id=id_text(caller.user_id) if caller.user_id else None,
             secret=decided.secret.used,

@@ -28,7 +28,7 @@ from service.gateway.upstream.lost_sessions import (
     says_lost,
 )
 from service.gateway.upstream.posts import Post
-from service.gateway.upstream.requests import Request, body_of, headers_of
+from service.gateway.upstream.requests import UpstreamRequest, body_of, headers_of
 from service.gateway.upstream.standalone_streams import Take
 
 # A request's session isn't there, and nothing was done, unless the body answers it.
@@ -65,7 +65,7 @@ class Exchange:
         client: UpstreamClient,
         upstream: Upstream,
         channel: Channel,
-        request: Request,
+        request: UpstreamRequest,
     ) -> None:
         dialect = channel.dialect
         self.id = next(client.ids)

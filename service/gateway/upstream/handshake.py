@@ -31,7 +31,7 @@ from service.gateway.upstream.errors import (
 from service.gateway.upstream.lost_sessions import code_of
 from service.gateway.upstream.posts import Post
 from service.gateway.upstream.requests import (
-    Request,
+    UpstreamRequest,
     body_of,
     headers_of,
     message_of,
@@ -113,7 +113,10 @@ class Handshake:
     async def _is_stateless(
         self, upstream: Upstream, on_connected: Callable[[], None] | None
     ) -> bool:
-        request, number = Request(method="server/discover", params={}), next(self._ids)
+        request, number = (
+            UpstreamRequest(method="server/discover", params={}),
+            next(self._ids),
+        )
         stateless = Dialect(STATELESS)
         headers = headers_of(stateless, request)
         body = body_of(stateless, request, number)
@@ -168,7 +171,7 @@ class Handshake:
         if dialect.is_stateless and upstream.revision is not None:
             return False
         method = "server/discover" if dialect.is_stateless else "ping"
-        request, number = Request(method=method, params={}), next(self._ids)
+        request, number = UpstreamRequest(method=method, params={}), next(self._ids)
         headers = headers_of(dialect, request)
         body = body_of(dialect, request, number)
         try:

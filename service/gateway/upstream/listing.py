@@ -19,7 +19,7 @@ from service.gateway.upstream.errors import (
 )
 from service.gateway.upstream.exchange import Exchange
 from service.gateway.upstream.lost_sessions import code_of
-from service.gateway.upstream.requests import Request
+from service.gateway.upstream.requests import UpstreamRequest
 
 LIST_S: Final = 60.0
 PAGES_MAX: Final = 100
@@ -91,7 +91,7 @@ async def _page(
 
     channel = await client.open_channel(upstream, None)
     params = {} if cursor is None else {"cursor": cursor}
-    request = Request(method="tools/list", params=params)
+    request = UpstreamRequest(method="tools/list", params=params)
     async with Exchange(client, upstream, channel, request) as exchange:
         message = await exchange.answer(ignored, withhold)
     if (error := message.get("error")) is not None:

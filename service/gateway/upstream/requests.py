@@ -21,7 +21,7 @@ from service.gateway.upstream.dialects import Dialect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class UpstreamRequest:
     """A request for an upstream: the stateless revision's fields are added to it.
 
     ``meta`` is for both; ``capabilities`` and ``mirrored``, headers that repeat
@@ -37,7 +37,7 @@ class Request:
     wants_progress: bool = False
 
 
-def body_of(dialect: Dialect, request: Request, number: int) -> bytes:
+def body_of(dialect: Dialect, request: UpstreamRequest, number: int) -> bytes:
     meta = dict(request.meta)
     if request.wants_progress:
         meta["progressToken"] = number
@@ -51,7 +51,7 @@ def body_of(dialect: Dialect, request: Request, number: int) -> bytes:
     return message_of(request.method, params, number)
 
 
-def headers_of(dialect: Dialect, request: Request) -> dict[str, str]:
+def headers_of(dialect: Dialect, request: UpstreamRequest) -> dict[str, str]:
     if not dialect.is_stateless:
         return dialect.headers
     headers = {**dialect.headers, METHOD_HEADER: request.method, **request.mirrored}

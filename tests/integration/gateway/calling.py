@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from service.gateway.gate import Admitted, Call, Caller
+from service.gateway.gate import Admission, Caller, CallRequest
 from service.gateway.tool_gate import ToolGate
 from service.open_resources import open_resources
 
@@ -24,14 +24,15 @@ async def call_without_end(gate: ToolGate, caller: Caller, connector_id: UUID) -
     while True:
         number += 1
         for tool in ("issues.list", "issues.create"):
-            call = Call(
+            request = CallRequest(
+                caller=caller,
                 connector_id=connector_id,
                 tool=tool,
                 arguments=b'{"n":%d}' % (number % APPROVED),
                 request_id="calling",
             )
-            answer = await gate.admit(caller, call)
-            if isinstance(answer, Admitted):
+            answer = await gate.admit(request)
+            if isinstance(answer, Admission):
                 # What a forwarder would do now.
                 print(answer.call_id, flush=True)  # noqa: T201
 

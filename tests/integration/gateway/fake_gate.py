@@ -11,9 +11,9 @@ from aiohttp import web
 from service.errors import NotFoundError, UnauthenticatedError
 from service.gateway.definition import ToolDefinition
 from service.gateway.gate import (
-    Admitted,
-    Call,
+    Admission,
     Caller,
+    CallRequest,
     ListedTool,
     MovedError,
     ObservedTools,
@@ -52,8 +52,8 @@ class FakeGate:
     denied: dict[str, Refused] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)
     approved: asyncio.Event = field(default_factory=asyncio.Event)
-    calls: list[Call] = field(default_factory=list)
-    prepared: list[Call] = field(default_factory=list)
+    calls: list[CallRequest] = field(default_factory=list)
+    prepared: list[CallRequest] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)
     ended_one: asyncio.Event = field(default_factory=asyncio.Event)
     refusals: list[RefusalReason] = field(default_factory=list)
@@ -117,15 +117,15 @@ class FakeGate:
         refused = self.denied.get(tool)
         return refused is not None and refused.reason.hides_the_tool
 
-    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
-        self.prepared.append(call)
-        return self._not_now(call) or self.upstreams[call.connector_id]
+    async def prepare(self, request: CallRequest) -> Upstream | Refused | Pending:
+        self.prepared.append(request)
+        return self._not_now(request) or self.upstreams[request.connector_id]
 
-    def _not_now(self, call: Call) -> Refused | Pending | None:
-        refused = self.denied.get(call.tool)
+    def _not_now(self, request: CallRequest) -> Refused | Pending | None:
+        refused = self.denied.get(request.tool)
         if refused is not None:
             return refused
-        if call.tool in self.asked and not self.approved.is_set():
+        if request.tool in self.asked and not self.approved.is_set():
             return Pending(
                 agent_id=self.agent_id,
                 approval_id=self.agent_id,
@@ -135,23 +135,23 @@ class FakeGate:
         return None
 
     async def admit(
-        self, caller: Caller, call: Call, *, url: str | None = None
-    ) -> Admitted | Refused | Pending:
-        self.calls.append(call)
-        not_now = self._not_now(call)
+        self, request: CallRequest, *, url: str | None = None
+    ) -> Admission | Refused | Pending:
+        self.calls.append(request)
+        not_now = self._not_now(request)
         if not_now is not None:
             return not_now
-        if url not in (None, self.upstreams[call.connector_id].url):
+        if url not in (None, self.upstreams[request.connector_id].url):
             raise MovedError
         (definition,) = [
             each.definition
             for each in self.listed
             if (each.connector.connector_id, each.definition.name)
-            == (call.connector_id, call.tool)
+            == (request.connector_id, request.tool)
         ]
-        return Admitted(
+        return Admission(
             call_id=uuid4(),
-            upstream=self.upstreams[call.connector_id],
+            upstream=self.upstreams[request.connector_id],
             definition=definition,
         )
 
@@ -163,7 +163,7 @@ class FakeGate:
             return False
         return True
 
-    async def refused(self, caller: Caller, call: Call, reason: RefusalReason) -> None:
+    async def refused(self, request: CallRequest, reason: RefusalReason) -> None:
         self.refusals.append(reason)
 
     async def refused_unlisted(

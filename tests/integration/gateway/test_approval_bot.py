@@ -12,7 +12,7 @@ from uuid import UUID
 import httpx
 
 from agent_runtime_client import AgentRuntime
-from service.gateway.gate import Admitted, Pending
+from service.gateway.gate import Admission, Pending
 from tests.integration.client.conftest import url_of
 from tests.integration.gateway.world import ASK, World
 from tests.support.project import ROOT
@@ -63,7 +63,7 @@ async def test_it_approves_short_calls_of_its_tools_alone(world: World) -> None:
     left = [line for line in lines if line.startswith("left to a person: ")]
     assert len(left) == len(asked) - 1
     answers = [await world.call(name, arguments) for name, arguments in asked]
-    assert [type(each) for each in answers] == [Admitted, Pending, Pending]
+    assert [type(each) for each in answers] == [Admission, Pending, Pending]
 
 
 async def test_arguments_with_a_fraction_are_judged_too(world: World) -> None:

@@ -13,7 +13,7 @@ from projections.gateway.queries import approvals_seen, overdue_approvals
 from service.connection_pool import POOL_SIZE_MAX
 from service.gateway.approvals import aggregate as approvals_aggregate
 from service.gateway.approvals.expiry import ApprovalExpiry
-from service.gateway.gate import Admitted, Pending, Refused
+from service.gateway.gate import Admission, Pending, Refused
 from service.resources import Resources
 from tests.integration.gateway.world import ASK, DENY, World, refusal, tool
 from tests.support.callers import Callers
@@ -53,7 +53,7 @@ async def test_a_call_is_made_once_when_it_is_approved(asked: World) -> None:
 
     assert (approved.status, approved.data["state"]) == (200, "approved")
     answer = await asked.call("issues.create", ARGUMENTS)
-    assert isinstance(answer, Admitted)
+    assert isinstance(answer, Admission)
     used, admitted = await asked.recorded("tool_call.admitted", "approvals.used")
     assert admitted.event.approval_id == str(pending.approval_id)
     assert used.event.call_id == str(answer.call_id)
@@ -279,5 +279,5 @@ async def test_forty_callers_use_one_approval_once(asked: World) -> None:
         *(asked.call("issues.create", ARGUMENTS) for _ in range(40))
     )
 
-    assert sum(isinstance(each, Admitted) for each in answers) == 1
+    assert sum(isinstance(each, Admission) for each in answers) == 1
     assert len(await asked.recorded("tool_call.admitted")) == 1

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from service.gateway.gate import Admitted, Outcome, Pending
+from service.gateway.gate import Admission, Outcome, Pending
 from tests.integration.gateway.world import ALLOW, ASK, DENY, TRACKER, World, tool
 from tests.support.callers import Caller, Callers
 from tests.support.gateway.observing import observe
@@ -158,7 +158,7 @@ def figures(row: Any) -> tuple[int, int]:
 async def test_one_call_is_explained_as_it_was_decided(world: World) -> None:
     await world.rule(issues_any=ALLOW)
     answer = await world.call("issues.list")
-    assert isinstance(answer, Admitted)
+    assert isinstance(answer, Admission)
     await world.rule(issues_any=DENY)
 
     call = await listed(world, world.ada, f"calls/{answer.call_id}")
@@ -217,7 +217,7 @@ async def test_the_inbox(world: World, callers: Callers) -> None:
     first, second = (each for each in pending[:2] if isinstance(each, Pending))
     await world.decide(first)
     used = await world.call("issues.create", {"n": 0})
-    assert isinstance(used, Admitted)
+    assert isinstance(used, Admission)
     await world.decide(second, "refuse", reason="no")
     again = await world.call("issues.create", {"n": 0})
     assert isinstance(again, Pending)

@@ -9,7 +9,7 @@ import pytest
 
 from projections.event_contract import PUBLIC_EVENTS
 from projections.relay.messages import MessageBuilder
-from service.gateway.gate import Admitted, Pending
+from service.gateway.gate import Admission, Pending
 from tests.integration.gateway.world import ALLOW, ASK, DENY, World
 from tests.integration.secrets.test_leaks import found, new_mark
 from tests.support.secrets.served import postgres_program
@@ -29,7 +29,7 @@ async def test_arguments_and_credentials_are_nowhere(
     for mode in ("strict", "batched"):
         await world.record_mode(mode)
         answer = await world.call("issues.list", arguments)
-        assert isinstance(answer, Admitted)
+        assert isinstance(answer, Admission)
         assert answer.upstream.credential is not None
         value = await answer.upstream.credential.reveal()
         assert mark in value.get_secret_value()
@@ -42,7 +42,7 @@ async def test_arguments_and_credentials_are_nowhere(
         path = f"{world.agent}/approvals/{pending.approval_id}"
         assert mark in str((await world.ada.get(path)).data["arguments"])
         await world.decide(pending)
-        assert isinstance(await world.call("issues.create", arguments), Admitted)
+        assert isinstance(await world.call("issues.create", arguments), Admission)
     # With a credential, each call has an event of its own.
     await world.ada.delete(f"{world.connector}/credential")
     await world.finish(await world.call("issues.list", arguments))

@@ -15,7 +15,7 @@ from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.gateway import tool_gate
-from service.gateway.gate import Admitted, Caller
+from service.gateway.gate import Admission, Caller
 from service.gateway.tokens.commands import RevokeAgentToken, revoke_agent_token
 from service.principal import Principal
 from service.resources import Resources
@@ -77,7 +77,7 @@ async def call_until_refused(
             answer = await world.call("issues.list", caller=caller)
         except UnauthenticatedError:
             return admitted, late
-        if not isinstance(answer, Admitted):
+        if not isinstance(answer, Admission):
             return admitted, late
         admitted += 1
         late += is_late
@@ -123,7 +123,7 @@ async def test_a_batched_call_knows_what_is_older_than_it_may_be(
     answers = []
     for _ in range(10):
         await world.ada.put(world.grant)
-        assert isinstance(await world.call("issues.list"), Admitted)
+        assert isinstance(await world.call("issues.list"), Admission)
         await revoke(world, others, revoke_grant, command)
         answers.append(refusal(await world.call("issues.list")))
 

@@ -3,7 +3,7 @@
 import time
 
 from service.gateway.calls.recorder import REFUSED_TURNS_MAX
-from service.gateway.gate import Admitted, Outcome
+from service.gateway.gate import Admission, Outcome
 from tests.integration.gateway.world import ALLOW, DENY, World, refusal
 from tests.support.callers import Callers
 from tests.support.reading import read_events
@@ -15,7 +15,7 @@ async def test_a_call_is_admitted_by_an_event_and_then_finished(world: World) ->
     answer = await world.call(
         "issues.list", {"q": "x"}, session_id="chat-1", trace_id="0" * 31 + "1"
     )
-    assert isinstance(answer, Admitted)
+    assert isinstance(answer, Admission)
     (admitted,) = await world.recorded("tool_call.admitted")
     await world.finish(answer, Outcome.TOOL_ERROR)
     (finished,) = await world.recorded("tool_call.finished")
@@ -97,7 +97,7 @@ async def test_batched_calls_share_events(world: World) -> None:
 
     admitted = [each["call_id"] for event in events for each in event.admitted]
     finished = [each["call_id"] for event in events for each in event.finished]
-    assert admitted == [str(a.call_id) for a in answers if isinstance(a, Admitted)]
+    assert admitted == [str(a.call_id) for a in answers if isinstance(a, Admission)]
     assert sorted(finished) == sorted(admitted)
     assert len(events) < 20
     assert await world.recorded("tool_call.admitted") == []
@@ -120,7 +120,7 @@ async def test_a_batched_call_with_a_credential_is_recorded_before_it_is_sent(
 
     answer = await world.call("issues.list")
 
-    assert isinstance(answer, Admitted)
+    assert isinstance(answer, Admission)
     assert answer.upstream.credential is not None
     head = (await world.resources.log.head()).position
     events = await read_events(world.resources.log, after=0, upto=head, limit=100_000)

@@ -13,8 +13,7 @@ from service.circuit_breaker import FAILURES_MAX, REST_S, CircuitBreaker
 from service.errors import NotFoundError
 from service.gateway.endpoint import forwarding
 from service.gateway.gate import (
-    Call,
-    Caller,
+    CallRequest,
     Credential,
     Pending,
     Refused,
@@ -150,8 +149,8 @@ class SlowGate(FakeGate):
         self.may_decide = asyncio.Event()
         self.may_decide.set()
 
-    async def prepare(self, caller: Caller, call: Call) -> Upstream | Refused | Pending:
-        decision = await super().prepare(caller, call)
+    async def prepare(self, request: CallRequest) -> Upstream | Refused | Pending:
+        decision = await super().prepare(request)
         await self.may_decide.wait()
         return decision
 

@@ -13,9 +13,9 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.calls.aggregate import ToolCallRefusal
 from service.gateway.definition import canonical_json
 from service.gateway.gate import (
-    Admitted,
-    Call,
+    Admission,
     Caller,
+    CallRequest,
     Outcome,
     Pending,
     Refused,
@@ -29,7 +29,7 @@ from tests.support.reading import read_events
 
 TRACKER = {"name": "Tracker", "url": "https://tracker.example/mcp"}
 ALLOW, ASK, DENY = "allow", "ask", "deny"
-Answer = Admitted | Refused | Pending
+Answer = Admission | Refused | Pending
 
 
 def tool(name: str, **members: Any) -> dict[str, Any]:
@@ -132,9 +132,9 @@ class World:
         **more: Any,
     ) -> Answer:
         return await self.gate.admit(
-            caller or await self.caller(),
-            Call(
+            CallRequest(
                 **{
+                    "caller": caller or await self.caller(),
                     "connector_id": self.connector_id,
                     "tool": name,
                     "arguments": canonical_json(arguments or {}),
@@ -145,7 +145,7 @@ class World:
         )
 
     async def finish(self, answer: Answer, outcome: Outcome = Outcome.OK) -> None:
-        assert isinstance(answer, Admitted), answer
+        assert isinstance(answer, Admission), answer
         await self.gate.finished(
             answer.call_id,
             outcome=outcome,

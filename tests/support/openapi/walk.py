@@ -7,7 +7,7 @@ from uuid import UUID
 
 from service.app import operations
 from service.gateway import gate as gateway
-from service.gateway.gate import GATE, Call, Pending
+from service.gateway.gate import GATE, CallRequest, Pending
 from service.http.app_keys import EVENT_LOG
 from service.http.operation import Operation
 from tests.support.callers import Caller, Reply
@@ -239,13 +239,14 @@ async def _ask(
     )
 
     async def ask(issue: int) -> object:
-        call = Call(
+        request = CallRequest(
+            caller=caller,
             connector_id=UUID(connector_id),
             tool="issues.delete",
             arguments=b'{"issue": %d}' % issue,
             request_id=REQUEST_ID,
         )
-        return await gate.admit(caller, call)
+        return await gate.admit(request)
 
     for issue, verb in enumerate(("approve", "refuse", "withdraw")):
         pending = await ask(issue)

@@ -7,7 +7,7 @@ import pytest
 
 from service.errors import TooManyRequestsError, UnavailableError
 from service.gateway.endpoint.request_state import EXPIRY_S, RequestState, RequestStates
-from service.gateway.gate import Call, Caller
+from service.gateway.gate import Caller, CallRequest
 from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream.limits import (
     CALLS_MAX,
@@ -62,11 +62,17 @@ def test_a_server_that_hangs_leaves_an_agent_its_other_tools() -> None:
 def test_the_state_of_a_round_expires() -> None:
     states = RequestStates(lambda *_: b"m" * 32)
     caller = Caller(agent_id=uuid4(), token_id=uuid4(), user_id=None)
-    call = Call(connector_id=uuid4(), tool="add", arguments=b"{}", request_id="1")
+    request = CallRequest(
+        caller=caller,
+        connector_id=uuid4(),
+        tool="add",
+        arguments=b"{}",
+        request_id="1",
+    )
     state = RequestState("upstream", "of the upstream")
 
-    sealed = states.seal(state, caller, call, 1000.0)
+    sealed = states.seal(state, request, 1000.0)
 
-    assert states.open(sealed, caller, call, 1000.0 + EXPIRY_S) == state
+    assert states.open(sealed, request, 1000.0 + EXPIRY_S) == state
     with pytest.raises(RpcError, match="expired"):
-        states.open(sealed, caller, call, 1001.0 + EXPIRY_S)
+        states.open(sealed, request, 1001.0 + EXPIRY_S)
