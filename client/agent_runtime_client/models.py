@@ -988,7 +988,7 @@ class Hours(Model):
 
     Either may have seconds, and a day ends at ``"24:00"``. It contains midnight if it
     ends before it starts. ``weekdays`` are 1, Monday, to 7, of the day on which the
-    call starts; none means every day.
+    model call starts; none means every day.
     """
 
     start: str
@@ -1338,7 +1338,7 @@ class ModelEntry(Model):
     """A model and its effective list price; null is unknown, 0 is free.
 
     ``pricing_available``: both base prices are known. ``contract`` has the prices that
-    calls are charged by instead, null without a contract.
+    model calls are charged by instead, null without a contract.
     """
 
     model: str
@@ -1707,7 +1707,7 @@ class ReplayedAggregate(Model):
 
 
 class ReportedCost(Model):
-    """What instrumentations report as the cost of their calls, in US dollars.
+    """What instrumentations report as the cost of their model calls, in US dollars.
 
     Of `traces` traces; null if none reports one.
     """
@@ -1751,8 +1751,9 @@ class RepricedUsage(Model):
 class RepricingReport(Model):
     """What repricing changes or would change, for one request's turns.
 
-    `turns_not_repriceable` were recorded by a version that didn't record their calls,
-    `turns_skipped` belong to sessions that changed meanwhile: repeat the request.
+    `turns_not_repriceable` were recorded by a version that didn't record their model
+    calls, `turns_skipped` belong to sessions that changed meanwhile: repeat the
+    request.
     """
 
     dry_run: bool
@@ -2155,7 +2156,7 @@ class StructureBody(Model):
 
 
 class Tier(Model):
-    """The price of all of a unit, in a call with more than ``above`` input tokens."""
+    """The price of a unit in a model call with more than ``above`` input tokens."""
 
     above: int
     price: str
@@ -2439,7 +2440,7 @@ class UnitCosts(Model):
 
 
 class UnpricedUses(Model):
-    """Why calls have no cost, and in how many turns; a turn counts for each model."""
+    """Why model calls have no cost, and in how many turns, counted for each model."""
 
     reason: Literal[
         "no_such_model",
@@ -2587,7 +2588,7 @@ class User(Model):
 
 
 class Variant(Model):
-    """The rates of calls that ask for something: ``{"service_tier": "flex"}``.
+    """The rates of model calls that ask for something: ``{"service_tier": "flex"}``.
 
     They replace those of the same units, from ``since`` on. Of several variants for the
     same unit the first one counts.

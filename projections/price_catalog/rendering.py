@@ -42,7 +42,7 @@ class ModelEntry(TypedDict):
     """A model and its effective list price; null is unknown, 0 is free.
 
     ``pricing_available``: both base prices are known. ``contract`` has the prices that
-    calls are charged by instead, null without a contract.
+    model calls are charged by instead, null without a contract.
     """
 
     model: str

@@ -69,7 +69,7 @@ async def recorded_turns(request: web.Request, wanted: TurnFilter) -> TurnPage:
     last: TurnPosition | None = None
     async with (
         reading(request, "sessions") as snapshot,
-        # On the server: the calls of a whole page could be large.
+        # On the server: the model calls of a whole page could be large.
         snapshot.db.cursor("recorded_turns", row_factory=dict_row) as cursor,
     ):
         cursor.itersize = ROWS_AT_ONCE

@@ -34,7 +34,7 @@ class ListCost(TypedDict):
 
 
 class ReportedCost(TypedDict):
-    """What instrumentations report as the cost of their calls, in US dollars.
+    """What instrumentations report as the cost of their model calls, in US dollars.
 
     Of `traces` traces; null if none reports one.
     """

@@ -23,7 +23,7 @@ SESSION = SQL("""
             SELECT FROM read.agent_manager m
              WHERE m.agent_id = s.agent_id AND m.user_id = %(caller)s))
 """).format(columns=COLUMNS, texts=TEXTS)
-# Only repricing needs them; they are as long as the turn has calls.
+# Only repricing needs them; they are as long as the turn has model calls.
 LEFT_OUT: Final = ("shares", "calls")
 TURNS = SQL("""
     SELECT {columns}

@@ -44,7 +44,7 @@ class CurrencyCost(TypedDict):
 
 
 class UnpricedUses(TypedDict):
-    """Why calls have no cost, and in how many turns; a turn counts for each model."""
+    """Why model calls have no cost, and in how many turns, counted for each model."""
 
     reason: UnpricedReason
     turns: int

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from service.price_catalog.structure import Rate
-from service.price_catalog.usage import UNITS, CallUsage
+from service.price_catalog.usage import UNITS, ModelCallUsage
 
 # Precise enough for any price times any count, so nothing is rounded.
 EXACT: Final = Context(prec=100)
@@ -17,7 +17,7 @@ NEEDED: Final = ("input_tokens", "output_tokens")
 
 
 class Unpriced(StrEnum):
-    """Why a call has no known cost."""
+    """Why a model call has no known cost."""
 
     NO_SUCH_MODEL = "no_such_model"
     """No entry of the catalog matches the provider and the model."""
@@ -29,7 +29,7 @@ class Unpriced(StrEnum):
     """The price needs a count that wasn't reported."""
 
     SEVERAL_CURRENCIES = "several_currencies"
-    """The calls of a turn have prices in different currencies."""
+    """The model calls of a turn have prices in different currencies."""
 
     COUNTS_CONTRADICT = "counts_contradict"
     """A part exceeds the whole, such as more cached tokens than input tokens."""
@@ -64,7 +64,7 @@ class Charge:
     list_currency: str | None = None
 
 
-def amount_of(rates: Mapping[str, Rate], usage: CallUsage) -> Decimal | Unpriced:
+def amount_of(rates: Mapping[str, Rate], usage: ModelCallUsage) -> Decimal | Unpriced:
     """Return the exact cost of usage at the rate of each unit, or why it is unknown.
 
     What has no rate of its own is charged with the unit that contains it: cached
@@ -99,7 +99,7 @@ def _costs_something(unit: str, prices: Mapping[str, Decimal]) -> bool:
     return any(price and labels <= UNITS[part].labels for part, price in prices.items())
 
 
-def _price(rate: Rate, usage: CallUsage) -> Decimal | None:
+def _price(rate: Rate, usage: ModelCallUsage) -> Decimal | None:
     if not rate["tiers"]:
         return Decimal(rate["price"])
     length = usage.input_tokens
@@ -112,7 +112,7 @@ def _price(rate: Rate, usage: CallUsage) -> Decimal | None:
     return Decimal(price)
 
 
-def _counts(units: Collection[str], usage: CallUsage) -> dict[str, int | Decimal]:
+def _counts(units: Collection[str], usage: ModelCallUsage) -> dict[str, int | Decimal]:
     """Return how much of each unit is left when its parts among them are deducted."""
     counts: dict[str, int | Decimal] = {}
     # The most specific units first: what they count is not charged again.

@@ -53,12 +53,13 @@ async def post_contract(
 ) -> Answer[ContractResource]:
     """Set a contract price: a discount, prices of one's own, or both.
 
-    For a model of a provider, or without `model` a discount on all of them. Calls that
-    start in the period are charged by it: at the prices it fixes, and for everything
-    else at the list price less the discount. A contract for the model comes before one
-    for all models, whose discount counts if the former states none. The period is
-    half-open and starts now by default; an earlier open one ends where it starts.
-    Recorded costs stay until they are repriced. If-Match is the provider's version.
+    For a model of a provider, or without `model` a discount on all of them. Model calls
+    that start in the period are charged by it: at the prices it fixes, and for
+    everything else at the list price less the discount. A contract for the model comes
+    before one for all models, whose discount counts if the former states none. The
+    period is half-open and starts now by default; an earlier open one ends where it
+    starts. Recorded costs stay until they are repriced. If-Match is the provider's
+    version.
     """
     return await dispatch(
         request,

@@ -87,7 +87,7 @@ def price_in(
 def rates_of(
     price: Price, at: datetime, conditions: Mapping[str, str]
 ) -> dict[str, Rate]:
-    """Return the rate of each unit by a price, for a call at a time."""
+    """Return the rate of each unit by a price, for a model call at a time."""
     base, variant = layers_of(price, at, conditions)
     return {**base, **variant} if variant else base
 

@@ -3,7 +3,7 @@
 This is the interface for every caller that has a model call and wants its cost::
 
     charge = await price_call(
-        CallUsage(input_tokens=1200, output_tokens=80, cache_read_tokens=1000),
+        ModelCallUsage(input_tokens=1200, output_tokens=80, cache_read_tokens=1000),
         provider="openai",
         models=("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
         at=call_started_at,
@@ -37,7 +37,7 @@ from service.price_catalog.matching import MatchedModel, index_of, names_of
 from service.price_catalog.periods import time_text
 from service.price_catalog.price import Price, price_at, rates_of
 from service.price_catalog.provider import Provider
-from service.price_catalog.usage import CONDITIONS, UNITS, CallUsage
+from service.price_catalog.usage import CONDITIONS, UNITS, ModelCallUsage
 
 A = TypeVar("A", bound=LoggedAggregate)
 RULES_SOURCE: Final = "genai-prices"  # the only price list with rules
@@ -50,7 +50,7 @@ class PriceCatalog(Protocol):
 
 
 async def price_call(
-    usage: CallUsage,
+    usage: ModelCallUsage,
     *,
     provider: str | None,
     models: Sequence[str | None],
@@ -59,8 +59,8 @@ async def price_call(
 ) -> Charge:
     """Return the cost of a model call at the prices of its start.
 
-    ``models`` are the names that the call has, the one of the answer first: the first
-    one with a price counts. ``provider`` is the name that the telemetry uses.
+    ``models`` are the names that the model call has, the one of the answer first: the
+    first one with a price counts. ``provider`` is the name that the telemetry uses.
     """
     unpriced = Charge(unpriced=Unpriced.NO_SUCH_MODEL)
     async for entry in _entries(provider, models, at, catalog):
@@ -113,13 +113,13 @@ async def _entries(
 
 def charge_of(
     entry: ModelPricing,
-    usage: CallUsage,
+    usage: ModelCallUsage,
     at: datetime,
     *,
     rule: str,
     seller: Provider | None = None,
 ) -> Charge:
-    """Return the cost of a call by an entry of the catalog, at a time.
+    """Return the cost of a model call by an entry of the catalog, at a time.
 
     ``seller`` is the provider that was called, whose contracts count: it may offer
     models of another one.
@@ -144,7 +144,11 @@ def charge_of(
 
 
 def _list_charge(
-    entry: ModelPricing, price: Price | None, usage: CallUsage, at: datetime, rule: str
+    entry: ModelPricing,
+    price: Price | None,
+    usage: ModelCallUsage,
+    at: datetime,
+    rule: str,
 ) -> Charge:
     priced_as = f"{entry.provider_key}/{entry.model}"
     if price is None:
@@ -164,7 +168,7 @@ def _list_charge(
     )
 
 
-def _estimated(price: Price, usage: CallUsage, at: datetime) -> tuple[str, ...]:
+def _estimated(price: Price, usage: ModelCallUsage, at: datetime) -> tuple[str, ...]:
     """Return what wasn't told for certain and the price depends on."""
     names: set[str] = set(rates_of(price, at, usage.conditions))
     if price.structure is not None:

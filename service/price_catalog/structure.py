@@ -9,7 +9,7 @@ from service.events import DecimalText, Time
 
 
 class Tier(TypedDict):
-    """The price of all of a unit, in a call with more than ``above`` input tokens."""
+    """The price of a unit in a model call with more than ``above`` input tokens."""
 
     above: int
     price: DecimalText
@@ -27,7 +27,7 @@ class Hours(TypedDict):
 
     Either may have seconds, and a day ends at ``"24:00"``. It contains midnight if it
     ends before it starts. ``weekdays`` are 1, Monday, to 7, of the day on which the
-    call starts; none means every day.
+    model call starts; none means every day.
     """
 
     start: str
@@ -43,7 +43,7 @@ class Window(TypedDict):
 
 
 class Variant(TypedDict):
-    """The rates of calls that ask for something: ``{"service_tier": "flex"}``.
+    """The rates of model calls that ask for something: ``{"service_tier": "flex"}``.
 
     They replace those of the same units, from ``since`` on. Of several variants for the
     same unit the first one counts.
@@ -66,7 +66,7 @@ class Structure(TypedDict):
 def rates_at(
     structure: Structure, at: datetime, conditions: Mapping[str, str]
 ) -> dict[str, Rate]:
-    """Return the rate of each unit for a call at a time, with its conditions."""
+    """Return the rate of each unit for a model call at a time, with its conditions."""
     return {
         **base_rates(structure, at),
         **variant_rates(structure, at, conditions),
@@ -74,7 +74,7 @@ def rates_at(
 
 
 def base_rates(structure: Structure, at: datetime) -> dict[str, Rate]:
-    """Return the rates of calls at a time that ask for nothing special."""
+    """Return the rates of model calls at a time that ask for nothing special."""
     rates = structure["rates"]
     for window in structure["windows"]:
         if _contains(window["hours"], at):

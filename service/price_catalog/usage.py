@@ -59,7 +59,7 @@ UNITS: Final[Mapping[str, Unit]] = {
     "storage_searches": Unit(1000, frozenset({"storage search"})),
     "requests": Unit(1000, frozenset({"requests"})),
 }
-# What a call may ask for that has another price.
+# What a model call may ask for that has another price.
 CONDITIONS: Final = frozenset(
     {"service_tier", "processing", "speed", "search_type", "route"}
 )
@@ -70,10 +70,10 @@ def _none() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallUsage:
+class ModelCallUsage:
     """The usage of one model call; None is not reported, which isn't 0.
 
-    One call, never a sum over calls: tiers depend on the length of each prompt.
+    One model call, never a sum over calls: tiers depend on the length of each prompt.
     ``input_tokens`` includes the tokens read from and written to a cache and those that
     aren't text, ``output_tokens`` those of reasoning; callers add what a provider
     counts separately. ``cache_write_tokens`` includes the writes of every duration.

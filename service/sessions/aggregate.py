@@ -13,7 +13,7 @@ from service.identifiers import named_id
 from service.price_catalog.charge import Charge
 from service.sessions import turn_keys
 from service.sessions.recorded_calls import (
-    RecordedCall,
+    RecordedModelCall,
     RecordedTurn,
     recorded_calls,
 )
@@ -82,15 +82,15 @@ class ChatSession(LoggedAggregate):
         is an estimate. ``reported_cost`` is the cost in US dollars that the provider or
         the instrumentation reports. ``spans``: how many spans the turn was made from;
         null for a turn reported as such. ``shares``: what each model used, if several
-        did; then ``model`` is the one that used most. ``calls``: what each call of a
-        turn from spans used; null if an earlier version recorded it.
+        did; then ``model`` is the one that used most. ``calls``: what each model call
+        of a turn from spans used; null if an earlier version recorded it.
 
         Emitted by ``POST /api/observability/session/{session_id}/turns`` and ``POST
         /v1/traces``.
         """
 
         TOPIC = "session.turn_recorded"
-        # 2: with how the cost was found; 3: with the calls; 4: ``estimated``; 5: with
+        # 2: with how the cost was found; 3: with its calls; 4: ``estimated``; 5: with
         # list costs.
         class_version = 5
         agent_id: Published[Id]
@@ -125,7 +125,7 @@ class ChatSession(LoggedAggregate):
         output_truncated: Published[bool]
         spans: Published[int | None]
         shares: Published[list[RecordedShare] | None]
-        calls: list[RecordedCall] | None
+        calls: list[RecordedModelCall] | None
 
         @staticmethod
         def upcast_v3_v4(state: dict[str, Any]) -> None:

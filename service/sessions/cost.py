@@ -11,10 +11,10 @@ from typing_extensions import TypedDict
 from service.pacing import Pace
 from service.price_catalog.charge import EXACT, Charge, Unpriced
 from service.price_catalog.pricing import PriceCatalog, price_call
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from service.sessions.turn import (
     ModelShare,
-    PricedCall,
+    PricedModelCall,
     PricedShare,
     TokenCounts,
     Turn,
@@ -38,7 +38,7 @@ UnpricedReason = Literal[
     "contract_lacks_rate",
     "several_currencies",
 ]
-"""Why a turn has no cost: the reasons of a call, or prices in several currencies."""
+"""Why a turn has no cost: those of a model call, or prices in several currencies."""
 
 
 class ListCost(TypedDict):
@@ -157,7 +157,7 @@ async def _charge_of_share(
     return total_charge(charges)
 
 
-def _names(share: ModelShare, call: PricedCall) -> list[str | None]:
+def _names(share: ModelShare, call: PricedModelCall) -> list[str | None]:
     """Return the names of a call's model; LiteLLM's have the provider in front."""
     names = [share.model, call.asked_model]
     prefix = f"{share.provider}/"
@@ -181,7 +181,7 @@ async def _charge_of_reported(turn: Turn, catalog: PriceCatalog) -> Charge:
     tokens = turn.tokens
     if turn.model is None and tokens == TokenCounts():
         return NO_CHARGE
-    usage = CallUsage(
+    usage = ModelCallUsage(
         input_tokens=tokens.prompt,
         output_tokens=tokens.completion,
         cache_read_tokens=tokens.cache_read,
@@ -191,7 +191,7 @@ async def _charge_of_reported(turn: Turn, catalog: PriceCatalog) -> Charge:
 
 
 async def _charge(
-    usage: CallUsage,
+    usage: ModelCallUsage,
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,

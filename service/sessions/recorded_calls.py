@@ -9,28 +9,28 @@ from typing import Final, NotRequired
 
 from typing_extensions import TypedDict
 
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from service.sessions.turn import (
     ModelShare,
-    PricedCall,
+    PricedModelCall,
     RecordedShare,
     Texts,
     TokenCounts,
     Turn,
 )
 
-OWN_COUNTS: Final = frozenset(each.name for each in fields(CallUsage)) - {
+OWN_COUNTS: Final = frozenset(each.name for each in fields(ModelCallUsage)) - {
     "others",
     "conditions",
     "untold",
 }
 
 
-class RecordedCall(TypedDict):
+class RecordedModelCall(TypedDict):
     """A model call: ``share`` is the index of the turn's model that it belongs to.
 
-    ``counts`` are those of ``CallUsage`` as text; a missing one wasn't reported.
-    ``untold`` is missing in calls that an earlier version recorded.
+    ``counts`` are those of ``ModelCallUsage`` as text; a missing one wasn't reported.
+    ``untold`` is missing in model calls that an earlier version recorded.
     """
 
     share: int
@@ -56,7 +56,7 @@ class RecordedTurn:
     spans: int | None
     used: RecordedShare
     shares: list[RecordedShare] | None
-    calls: list[RecordedCall] | None
+    calls: list[RecordedModelCall] | None
 
     @property
     def is_repriceable(self) -> bool:
@@ -83,8 +83,8 @@ class RecordedTurn:
         )
 
 
-def recorded_calls(shares: Iterable[ModelShare]) -> list[RecordedCall]:
-    """Return the calls of all shares, in their order."""
+def recorded_calls(shares: Iterable[ModelShare]) -> list[RecordedModelCall]:
+    """Return the model calls of all shares, in their order."""
     return [
         {
             "share": index,
@@ -100,10 +100,10 @@ def recorded_calls(shares: Iterable[ModelShare]) -> list[RecordedCall]:
 
 
 def shares_of(
-    calls: Sequence[RecordedCall], used: Sequence[RecordedShare]
+    calls: Sequence[RecordedModelCall], used: Sequence[RecordedShare]
 ) -> tuple[ModelShare, ...]:
-    """Return the shares of a turn with the calls that they are priced by."""
-    of_share: defaultdict[int, list[RecordedCall]] = defaultdict(list)
+    """Return the shares of a turn with the model calls that they are priced by."""
+    of_share: defaultdict[int, list[RecordedModelCall]] = defaultdict(list)
     for call in calls:
         of_share[call["share"]].append(call)
     shares = []
@@ -134,7 +134,7 @@ def token_counts(used: RecordedShare) -> TokenCounts:
     )
 
 
-def _counts(usage: CallUsage) -> dict[str, str]:
+def _counts(usage: ModelCallUsage) -> dict[str, str]:
     own = {name: getattr(usage, name) for name in sorted(OWN_COUNTS)}
     return {
         name: str(count)
@@ -143,9 +143,9 @@ def _counts(usage: CallUsage) -> dict[str, str]:
     }
 
 
-def _call(call: RecordedCall) -> PricedCall:
+def _call(call: RecordedModelCall) -> PricedModelCall:
     counts = call["counts"]
-    usage = CallUsage(
+    usage = ModelCallUsage(
         **{name: int(count) for name, count in counts.items() if name in OWN_COUNTS},
         others={
             name: Decimal(count)
@@ -156,4 +156,4 @@ def _call(call: RecordedCall) -> PricedCall:
         untold=tuple(call.get("untold", ())),
     )
     started_at = datetime.fromisoformat(call["started_at"])
-    return PricedCall(started_at, usage, call["asked_model"])
+    return PricedModelCall(started_at, usage, call["asked_model"])

@@ -9,7 +9,7 @@ from uuid import UUID
 from service.sessions.recorded_calls import RecordedTurn
 
 PAGE_TURNS: Final = 500
-# A page ends after the turn with this call: a turn may have thousands.
+# A page ends after the turn with this model call: a turn may have thousands.
 PAGE_CALLS: Final = 5_000
 
 

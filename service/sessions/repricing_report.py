@@ -45,8 +45,9 @@ class NextTurns(TypedDict):
 class RepricingReport(TypedDict):
     """What repricing changes or would change, for one request's turns.
 
-    `turns_not_repriceable` were recorded by a version that didn't record their calls,
-    `turns_skipped` belong to sessions that changed meanwhile: repeat the request.
+    `turns_not_repriceable` were recorded by a version that didn't record their model
+    calls, `turns_skipped` belong to sessions that changed meanwhile: repeat the
+    request.
     """
 
     dry_run: bool

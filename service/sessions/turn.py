@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from service.errors import Problem
 from service.events import DecimalText
 from service.price_catalog.charge import EXACT, Charge
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 
 TEXT_BYTES_MAX = 64 * 1024
 ERROR_BYTES_MAX = 4 * 1024
@@ -55,7 +55,7 @@ def added(counts: Sequence[TokenCounts]) -> TokenCounts:
 
 
 def total_reported(amounts: Sequence[str | Decimal | None]) -> Decimal | None:
-    """Return the sum of reported costs, or None if a call reports none."""
+    """Return the sum of reported costs, or None if a model call reports none."""
     total = Decimal(0)
     for amount in amounts:
         if amount is None:
@@ -65,14 +65,14 @@ def total_reported(amounts: Sequence[str | Decimal | None]) -> Decimal | None:
 
 
 @dataclass(frozen=True, slots=True)
-class PricedCall:
+class PricedModelCall:
     """A model call as it is priced: its start, and what it used.
 
     ``asked_model`` is the requested model, if the answer names another one.
     """
 
     started_at: datetime
-    usage: CallUsage
+    usage: ModelCallUsage
     asked_model: str | None = None
 
 
@@ -88,7 +88,7 @@ class ModelShare:
     provider: str | None
     model: str | None
     tokens: TokenCounts
-    calls: tuple[PricedCall, ...] = ()
+    calls: tuple[PricedModelCall, ...] = ()
     reported_cost: Decimal | None = None
 
 
@@ -121,7 +121,7 @@ class Turn:
 
     @property
     def reported_cost(self) -> Decimal | None:
-        """The cost that the instrumentation reports for all calls, in US dollars."""
+        """The cost of all model calls that is reported, in US dollars."""
         return total_reported([share.reported_cost for share in self.shares])
 
     @property

@@ -674,8 +674,8 @@ class SessionTurnRecordedV5:
     the cost in US dollars that the provider or the instrumentation reports.
     `spans`: how many spans the turn was made from; null for a turn reported as
     such. `shares`: what each model used, if several did; then `model` is the one
-    that used most. `calls`: what each call of a turn from spans used; null if an
-    earlier version recorded it. Emitted by `POST
+    that used most. `calls`: what each model call of a turn from spans used; null
+    if an earlier version recorded it. Emitted by `POST
     /api/observability/session/{session_id}/turns` and `POST /v1/traces`.
     """
 

@@ -1,4 +1,4 @@
-"""The rates of a call by a contract: its own, and those of the list less a discount."""
+"""The rates of a model call by a contract: its own, or the list's less a discount."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from service.price_catalog.contracts.terms import ALL_MODELS, ContractPeriod
 from service.price_catalog.periods import decimal_text, period_at
 from service.price_catalog.price import Price, layers_of, price_in
 from service.price_catalog.structure import Rate
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 
 HUNDRED: Final = Decimal(100)
 
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A contract that holds for a call.
+    """A contract that holds for a model call.
 
     ``price`` has the rates that it fixes, None fixes none; ``discount`` is in percent.
     """
@@ -59,9 +59,9 @@ def contract_at(
 
 
 def contract_rates(
-    contract: Contract, listed: Price | None, usage: CallUsage, at: datetime
+    contract: Contract, listed: Price | None, usage: ModelCallUsage, at: datetime
 ) -> dict[str, Rate] | Unpriced:
-    """Return the rates of a call by a contract, or why one is missing.
+    """Return the rates of a model call by a contract, or why one is missing.
 
     Rates that the contract doesn't fix are those of the list, less the discount: also
     the list's rates of batches and service tiers, if the contract has none for these.

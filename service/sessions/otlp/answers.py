@@ -1,7 +1,7 @@
 """Read the usage in a provider's answer, where an instrumentation keeps it as JSON.
 
 Answers of OpenAI, Anthropic and Gemini, or their usage alone; LangChain's, which hold
-one of those or its own ``usage_metadata``. The names are those of ``CallUsage``.
+one of those or its own ``usage_metadata``. The names are those of ``ModelCallUsage``.
 """
 
 import ast

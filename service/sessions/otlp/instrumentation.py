@@ -28,12 +28,12 @@ class Instrumentation:
     """Where the spans of one scope tell what a model call used.
 
     Of several keys the first one that a span has counts. ``calls`` are the kinds of
-    spans that are calls, beside the general ones. ``documents`` are attributes that
-    hold a provider's answer or its usage, which ``answers`` reads: as JSON, or as the
-    text of a Python dict. ``tools`` say which tools the call could use.
+    spans that are model calls, beside the general ones. ``documents`` are attributes
+    that hold a provider's answer or its usage, which ``answers`` reads: as JSON, or as
+    the text of a Python dict. ``tools`` say which tools the call could use.
 
     ``untold`` names what isn't told where a span doesn't have it, by the names of
-    ``CallUsage``; of anything else a span without it means that there was none.
+    ``ModelCallUsage``; of anything else a span without it means that there was none.
     ``wrong_in_streams`` is what a span of a stream tells, but not as it was.
     ``zero_is_untold`` are counts that it writes as 0 where it doesn't know them.
     ``stream_log`` marks the span that tells the usage of a stream's call beside it.

@@ -22,7 +22,7 @@ from service.sessions.otlp.instrumentation import (
     Keys,
 )
 
-# By the names of service.price_catalog.usage.CallUsage: further parts of the usage.
+# Further parts of the usage, by the names of service.price_catalog.usage.
 DETAILS: Final[Mapping[str, Keys]] = {
     "cache_write_5m_tokens": (
         "anthropic.usage.cache_creation.ephemeral_5m_input_tokens",

@@ -1,6 +1,6 @@
 """Select the model calls of a trace that count, so that no token counts twice.
 
-One call may be described by several spans: by the SDK's instrumentation inside the
+A model call may be described by several spans: by the SDK's instrumentation inside the
 framework's, or by both beside each other, as when one writes its span afterwards.
 """
 
@@ -12,14 +12,14 @@ from typing import Final
 
 from service.sessions.otlp.span import KeptSpan, ModelCall
 
-# How many calls before one are compared with it; more don't run at the same time.
+# How many model calls before one are compared with it; more don't run at the same time.
 COMPARED_MAX: Final = 16
-# What isn't certain of a call that another span may tell, too.
+# What isn't certain of a model call that another span may tell, too.
 CALLS: Final = "calls"
 
 
 @dataclass(slots=True)
-class CountedCall:
+class CountedModelCall:
     """A model call, and the spans that describe it, the innermost first."""
 
     started_at: datetime
@@ -38,8 +38,8 @@ class CountedCall:
         return found
 
 
-def counted_calls(ordered: Sequence[KeptSpan]) -> list[CountedCall]:
-    """Return the calls that count of spans in the order of their start.
+def counted_calls(ordered: Sequence[KeptSpan]) -> list[CountedModelCall]:
+    """Return the model calls that count of spans in the order of their start.
 
     Spans that sum up others count only if no single call tells its usage.
     """
@@ -54,7 +54,7 @@ def counted_calls(ordered: Sequence[KeptSpan]) -> list[CountedCall]:
 def _with_stream_logs(
     told: Sequence[tuple[KeptSpan, ModelCall]],
 ) -> list[tuple[KeptSpan, ModelCall]]:
-    """Give the usage that is told after a stream to the call that it belongs to.
+    """Give the usage that is told after a stream to the model call that it belongs to.
 
     That is the last one before, of the same instrumentation under the same parent,
     that has no usage.
@@ -91,8 +91,8 @@ def _is_stream_of(
     )
 
 
-def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedCall]:
-    """Return the innermost calls, each with the calls directly around it."""
+def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedModelCall]:
+    """Return the innermost model calls, each with the calls directly around it."""
     by_id = {span.span_id: (span, call) for span, call in told}
     inner: defaultdict[str, int] = defaultdict(int)
     for span, _ in told:
@@ -101,10 +101,10 @@ def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedCall]:
     for span, call in told:
         if span.span_id in inner:
             continue
-        counted = CountedCall(_start(span), _end(span), [call])
+        counted = CountedModelCall(_start(span), _end(span), [call])
         around = span.parent_id
         seen = {span.span_id}
-        # A span around several calls sums them up: it completes none of them.
+        # A span around several model calls sums them up: it completes none of them.
         while around in by_id and around not in seen and inner[around] == 1:
             seen.add(around)
             outer, outer_call = by_id[around]
@@ -114,9 +114,9 @@ def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedCall]:
     return found
 
 
-def _merged(calls: Sequence[CountedCall]) -> list[CountedCall]:
-    """Merge descriptions of one call by several instrumentations beside each other."""
-    found: list[CountedCall] = []
+def _merged(calls: Sequence[CountedModelCall]) -> list[CountedModelCall]:
+    """Merge what several instrumentations beside each other say of a model call."""
+    found: list[CountedModelCall] = []
     for call in sorted(calls, key=lambda each: each.started_at):
         for other in _recent(found):
             sameness = _is_same(other, call)
@@ -132,30 +132,30 @@ def _merged(calls: Sequence[CountedCall]) -> list[CountedCall]:
     return found
 
 
-def _recent(found: Sequence[CountedCall]) -> Iterator[CountedCall]:
+def _recent(found: Sequence[CountedModelCall]) -> Iterator[CountedModelCall]:
     return reversed(found[-COMPARED_MAX:])
 
 
 def _doubtful(call: ModelCall) -> ModelCall:
-    """Return a call that may be told twice: its turn's cost is an estimate."""
+    """Return a model call that may be told twice: its turn's cost is an estimate."""
     return replace(call, untold=(*call.untold, CALLS))
 
 
-def _is_same(a: CountedCall, b: CountedCall) -> bool | None:
-    """Return whether two descriptions are of one call; None if that isn't clear."""
+def _is_same(a: CountedModelCall, b: CountedModelCall) -> bool | None:
+    """Return whether two describe one model call; None if that isn't clear."""
     of_a = {call.response_id for call in a.calls} - {None}
     of_b = {call.response_id for call in b.calls} - {None}
     if of_a and of_b and not of_a & of_b:
         return False
     first, second = a.whole(), b.whole()
     has_one_id = bool(of_a & of_b)
-    # One instrumentation describes a call once, unless it names the same answer.
+    # One instrumentation describes a model call once, unless it names the same answer.
     if a.scopes & b.scopes:
         return has_one_id and _counts(first) == _counts(second)
     return has_one_id or (_overlap(a, b) and _may_be_one(first, second))
 
 
-def _overlap(a: CountedCall, b: CountedCall) -> bool:
+def _overlap(a: CountedModelCall, b: CountedModelCall) -> bool:
     shorter = min(a.ended_at - a.started_at, b.ended_at - b.started_at)
     both = min(a.ended_at, b.ended_at) - max(a.started_at, b.started_at)
     return both >= timedelta(0) and both >= shorter / 2
@@ -191,7 +191,7 @@ def _model_names(call: ModelCall) -> set[str]:
 
 
 def _completed(call: ModelCall, other: ModelCall) -> ModelCall:
-    """Return a call with what another description of it tells in addition."""
+    """Return a model call with what another description of it tells in addition."""
     completed = replace(
         call,
         provider=call.provider or other.provider,

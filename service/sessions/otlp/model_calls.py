@@ -16,7 +16,7 @@ from service.sessions.otlp.attributes import (
 )
 from service.sessions.otlp.instrumentation import SEARCHES, TIER, Instrumentation
 from service.sessions.otlp.span import ModelCall
-from service.sessions.otlp.untold import SEARCH_TOOL, CallRead, asks_for_search
+from service.sessions.otlp.untold import SEARCH_TOOL, ModelCallRead, asks_for_search
 
 # Kinds of spans that are themselves a model call.
 CALL_KINDS: Final = frozenset(
@@ -26,7 +26,7 @@ CALL_KINDS: Final = frozenset(
         *("completion", "embedding"),
     }
 )
-# Calls that write no text, so that they have no output tokens.
+# Model calls that write no text, so that they have no output tokens.
 WITHOUT_OUTPUT: Final = frozenset(
     {"EMBEDDING", "RERANKER", "embeddings", "embedding", "rerank", "ai.embed.doEmbed"}
 )
@@ -62,7 +62,7 @@ def model_call(
 ) -> ModelCall | None:
     """Return the model call of a span, or None if it isn't one.
 
-    A span with token counts is one. Without counts, it is a call whose usage is
+    A span with token counts is one. Without counts, it is a model call whose usage is
     unknown; unless it failed without an answer, which no provider charges.
     """
     kind = kind_of(found, row)
@@ -87,7 +87,7 @@ def model_call(
     model = client_id(first_text(found, *row.model))
     counts = _counts(found, row, answer, prompt, completion)
     conditions, is_tier_told = _conditions(found, row, answer)
-    read = CallRead(
+    read = ModelCallRead(
         found=found,
         row=row,
         answer=answer,

@@ -12,14 +12,14 @@ from service.sessions.turn import Texts
 class ModelCall:
     """A model call that a span describes; counts are None if they weren't reported.
 
-    ``is_total``: the span sums up others, such as an agent's run, so its tokens may
-    be counted in those, too. ``details`` and ``conditions`` are named as in
-    ``service.price_catalog.usage.CallUsage``. ``scope`` is the instrumentation, and
-    ``response_id`` the provider's id of the answer: two instrumentations of one call
-    tell the same id. ``reported_cost`` is the cost in US dollars that the provider or
-    the instrumentation reports. ``untold`` names what the instrumentation doesn't
-    tell for certain. ``is_stream_log``: the span tells the usage of a stream whose call
-    is a span beside it.
+    ``is_total``: the span sums up others, such as an agent's run, so its tokens may be
+    counted in those, too. ``details`` and ``conditions`` are named as in
+    ``service.price_catalog.usage.ModelCallUsage``. ``scope`` is the instrumentation,
+    and ``response_id`` the provider's id of the answer: two instrumentations of one
+    model call tell the same id. ``reported_cost`` is the cost in US dollars that the
+    provider or the instrumentation reports. ``untold`` names what the instrumentation
+    doesn't tell for certain. ``is_stream_log``: the span tells the usage of a stream
+    whose call is a span beside it.
     """
 
     provider: str | None

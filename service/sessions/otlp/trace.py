@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from service.sessions.otlp.layers import CALLS, counted_calls
 from service.sessions.otlp.span import (
     REFUSED_SPANS,
@@ -17,13 +17,13 @@ from service.sessions.otlp.span import (
 )
 from service.sessions.turn import (
     ModelShare,
-    PricedCall,
+    PricedModelCall,
     TokenCounts,
     added,
     total_reported,
 )
 
-USAGE_FIELDS: Final = frozenset(field.name for field in fields(CallUsage))
+USAGE_FIELDS: Final = frozenset(field.name for field in fields(ModelCallUsage))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ def _named(begin: KeptSpan, ordered: Sequence[KeptSpan]) -> str | None:
 
 
 def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
-    """Sum up the calls of each model, in the order of their first call."""
+    """Sum up the model calls of each model, in the order of their first call."""
     of_model: defaultdict[
         tuple[str | None, str | None], list[tuple[datetime, ModelCall]]
     ]
@@ -173,7 +173,8 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
             model=model,
             tokens=added([_tokens(call) for _, call in calls]),
             calls=tuple(
-                PricedCall(at, _usage(call), call.asked_model) for at, call in calls
+                PricedModelCall(at, _usage(call), call.asked_model)
+                for at, call in calls
             ),
             reported_cost=total_reported([call.reported_cost for _, call in calls]),
         )
@@ -181,12 +182,12 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
     )
 
 
-# The use of a trace without room for any span of its calls: its cost is unknown.
+# The use of a trace without room for any span of its model calls: its cost is unknown.
 _UNKNOWN_USE: Final = ModelShare(
     provider=None,
     model=None,
     tokens=TokenCounts(),
-    calls=(PricedCall(datetime(1970, 1, 1, tzinfo=UTC), CallUsage()),),
+    calls=(PricedModelCall(datetime(1970, 1, 1, tzinfo=UTC), ModelCallUsage()),),
 )
 
 
@@ -199,9 +200,9 @@ def _tokens(call: ModelCall) -> TokenCounts:
     )
 
 
-def _usage(call: ModelCall) -> CallUsage:
+def _usage(call: ModelCall) -> ModelCallUsage:
     known = {name: n for name, n in call.details.items() if name in USAGE_FIELDS}
-    return CallUsage(
+    return ModelCallUsage(
         input_tokens=call.prompt_tokens,
         output_tokens=call.completion_tokens,
         cache_read_tokens=call.cache_read_tokens,

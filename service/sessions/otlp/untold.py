@@ -23,8 +23,8 @@ SEARCH_TOOL: Final = re.compile(r'(?:web|google)_?search|"name": ?null', re.IGNO
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallRead:
-    """What has been read of a call, to find what of it isn't told."""
+class ModelCallRead:
+    """What has been read of a model call, to find what of it isn't told."""
 
     found: Attributes
     row: Instrumentation

@@ -23,7 +23,7 @@ from genai_prices.units import _get_registry
 from service.price_catalog.charge import Unpriced
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.pricing import price_call
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from service.sessions.recorded_calls import OWN_COUNTS
 from tests.instruments.costs.agreement import Agreement
 from tests.instruments.costs.catalog import ImportedCatalog
@@ -215,10 +215,10 @@ def _suited(counts: Mapping[str, int], prices: ModelPrice) -> dict[str, int]:
     }
 
 
-def _usage(counts: Mapping[str, int], conditions: Mapping[str, str]) -> CallUsage:
+def _usage(counts: Mapping[str, int], conditions: Mapping[str, str]) -> ModelCallUsage:
     own: Any = {name: count for name, count in counts.items() if name in OWN_COUNTS}
     others = {name: count for name, count in counts.items() if name not in own}
-    return CallUsage(**own, others=others, conditions=conditions)
+    return ModelCallUsage(**own, others=others, conditions=conditions)
 
 
 def _reason(

@@ -14,7 +14,7 @@ from service.price_catalog.imports.exact_prices import RefusedRowError
 from service.price_catalog.imports.litellm.importer import import_litellm
 from service.price_catalog.imports.litellm.names import read_key
 from service.price_catalog.pricing import price_call
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from tests.instruments.costs.agreement import Agreement
 from tests.instruments.costs.catalog import ImportedCatalog
 from tests.support.harness.environment import installed_from
@@ -126,8 +126,8 @@ def _answers(folder: Path, prices: Path, asked: list[Any]) -> list[Any]:
     return found
 
 
-def _usage(counts: dict[str, int], tier: str | None) -> CallUsage:
-    return CallUsage(
+def _usage(counts: dict[str, int], tier: str | None) -> ModelCallUsage:
+    return ModelCallUsage(
         input_tokens=counts["input"],
         output_tokens=counts["output"],
         cache_read_tokens=counts.get("cache_read"),

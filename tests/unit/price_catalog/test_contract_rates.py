@@ -15,12 +15,12 @@ from service.price_catalog.match_rules import ListedRules, MatchRules, ProviderR
 from service.price_catalog.periods import MANUAL, PriceValues
 from service.price_catalog.pricing import RULES_SOURCE, price_call
 from service.price_catalog.provider import Provider
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from tests.support.price_catalog.prices import price, pricing
 from tests.unit.price_catalog.test_pricing import InMemory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-USAGE = CallUsage(
+USAGE = ModelCallUsage(
     input_tokens=1_000_000, output_tokens=100_000, cache_read_tokens=500_000
 )
 BATCH: Any = {
@@ -84,7 +84,7 @@ def acme(**contracts: ContractTerms) -> Provider:
 async def charged(
     provider: Provider,
     model: ModelPricing | None = None,
-    usage: CallUsage = USAGE,
+    usage: ModelCallUsage = USAGE,
     at: datetime = NOON,
 ) -> Charge:
     return await price_call(
@@ -146,7 +146,7 @@ async def test_a_batch_keeps_its_list_rate_less_the_discount() -> None:
     """A fixed price for ordinary calls isn't one for batches."""
     model = listed(values("2", "8", structure=BATCH))
     provider = acme(swift=terms("50", values("1.5")))
-    usage = CallUsage(
+    usage = ModelCallUsage(
         input_tokens=1_000_000, output_tokens=0, conditions={"processing": "batch"}
     )
 
@@ -167,7 +167,7 @@ async def test_a_batch_has_the_rate_that_the_contract_fixes_for_it() -> None:
         ],
     }
     provider = acme(swift=terms("50", values("2", "8", structure=own)))
-    usage = CallUsage(
+    usage = ModelCallUsage(
         input_tokens=1_000_000, output_tokens=0, conditions={"processing": "batch"}
     )
 
@@ -188,7 +188,7 @@ async def test_tiers_of_the_list_are_discounted_too() -> None:
     charge = await charged(
         acme(all=terms("25")),
         model,
-        CallUsage(input_tokens=1_000_000, output_tokens=0),
+        ModelCallUsage(input_tokens=1_000_000, output_tokens=0),
     )
 
     assert (charge.amount, charge.list_amount) == (Decimal(3), Decimal(4))
@@ -216,7 +216,7 @@ async def test_no_rate_is_taken_from_a_list_in_another_currency() -> None:
 
 async def test_a_rate_that_isnt_used_may_be_missing() -> None:
     provider = acme(swift=terms(price=values("1", "5", currency="EUR")))
-    usage = CallUsage(input_tokens=1_000_000, output_tokens=100_000)
+    usage = ModelCallUsage(input_tokens=1_000_000, output_tokens=100_000)
 
     charge = await charged(provider, usage=usage)
 
@@ -277,7 +277,7 @@ async def test_a_discount_alone_is_off_every_cost_exactly(
     prices: tuple[Decimal, ...], counts: tuple[int, int, float], percent: Decimal
 ) -> None:
     model = listed(values(*(format(each, "f") for each in prices)))
-    usage = CallUsage(
+    usage = ModelCallUsage(
         input_tokens=counts[0],
         output_tokens=counts[1],
         cache_read_tokens=int(counts[0] * counts[2]),

@@ -11,7 +11,7 @@ from service.price_catalog.charge import Unpriced, amount_of
 from service.price_catalog.imports.litellm.importer import import_litellm
 from service.price_catalog.imports.price_list import ReasonCode
 from service.price_catalog.structure import Structure, rates_at
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 
 # A Friday.
 MORNING = datetime.fromisoformat("2026-11-20T08:15:00+00:00")
@@ -32,7 +32,7 @@ def structure_of(provider: str = "acme", **fields: Any) -> Structure | None:
 
 
 def cost(
-    structure: Structure | None, usage: CallUsage, at: datetime = MORNING
+    structure: Structure | None, usage: ModelCallUsage, at: datetime = MORNING
 ) -> Decimal | Unpriced:
     assert structure is not None
     return amount_of(rates_at(structure, at, usage.conditions), usage)
@@ -51,7 +51,7 @@ def test_a_tier_begins_above_its_threshold_except_at_xai(
 ) -> None:
     made = structure_of(provider, input_cost_per_token_above_200k_tokens=2e-6)
 
-    used = CallUsage(input_tokens=length, output_tokens=0)
+    used = ModelCallUsage(input_tokens=length, output_tokens=0)
 
     assert cost(made, used) == Decimal(length * price).scaleb(-6).normalize()
 
@@ -64,8 +64,10 @@ def test_ranges_of_tokens_state_all_rates() -> None:
         ]
     )
 
-    assert cost(made, CallUsage(input_tokens=1000, output_tokens=0)) == Decimal("0.001")
-    assert cost(made, CallUsage(input_tokens=1001, output_tokens=0)) == Decimal(
+    assert cost(made, ModelCallUsage(input_tokens=1000, output_tokens=0)) == Decimal(
+        "0.001"
+    )
+    assert cost(made, ModelCallUsage(input_tokens=1001, output_tokens=0)) == Decimal(
         "0.003003"
     )
 
@@ -86,7 +88,7 @@ def test_off_peak_hours_replace_the_rates_that_they_state() -> None:
     made = structure_of(
         off_peak_pricing={"input_cost_per_token": 5e-7, "windows": [hours]}
     )
-    used = CallUsage(input_tokens=1_000_000, output_tokens=1_000_000)
+    used = ModelCallUsage(input_tokens=1_000_000, output_tokens=1_000_000)
 
     assert cost(made, used, MORNING) == 5
     assert cost(made, used, EVENING) == Decimal("4.5")
@@ -107,7 +109,9 @@ def test_services_have_their_own_rates_and_the_standards_tiers() -> None:
     )
 
     def price(length: int, conditions: dict[str, str]) -> Decimal | Unpriced:
-        used = CallUsage(input_tokens=length, output_tokens=0, conditions=conditions)
+        used = ModelCallUsage(
+            input_tokens=length, output_tokens=0, conditions=conditions
+        )
         return cost(made, used)
 
     assert price(100_000, {"service_tier": "priority"}) == Decimal("0.8")
@@ -122,7 +126,7 @@ def test_images_and_audio_have_rates() -> None:
         input_cost_per_audio_token=3e-6,
         output_cost_per_image=0.04,
     )
-    used = CallUsage(
+    used = ModelCallUsage(
         input_tokens=1_000_000,
         output_tokens=0,
         input_audio_tokens=500_000,
@@ -135,6 +139,6 @@ def test_images_and_audio_have_rates() -> None:
 def test_fireworks_charges_half_of_the_input_for_cached_tokens() -> None:
     made = structure_of("fireworks_ai")
 
-    used = CallUsage(input_tokens=1000, output_tokens=0, cache_read_tokens=1000)
+    used = ModelCallUsage(input_tokens=1000, output_tokens=0, cache_read_tokens=1000)
 
     assert cost(made, used) == Decimal("0.0005")

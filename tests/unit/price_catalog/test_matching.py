@@ -9,12 +9,12 @@ from service.price_catalog.match_rules import Clause, ListedRules, MatchRules
 from service.price_catalog.matching import MatchedModel, index_of
 from service.price_catalog.periods import time_text
 from service.price_catalog.pricing import RULES_SOURCE, price_call
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from tests.support.price_catalog.prices import LISTED, day, price, pricing
 from tests.unit.price_catalog.test_pricing import InMemory
 
 NOW = day(20)
-USAGE = CallUsage(input_tokens=1_000_000, output_tokens=0)
+USAGE = ModelCallUsage(input_tokens=1_000_000, output_tokens=0)
 
 
 def clause(*texts: str, test: str = "equals") -> Clause:

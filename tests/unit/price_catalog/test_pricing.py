@@ -12,7 +12,7 @@ from service.price_catalog.charge import Unpriced, amount_of
 from service.price_catalog.periods import MANUAL
 from service.price_catalog.pricing import A, price_call
 from service.price_catalog.structure import Rate
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from tests.support.price_catalog.prices import price, pricing
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -47,7 +47,9 @@ def flat(
     return model
 
 
-async def charged(model: ModelPricing, usage: CallUsage) -> Decimal | Unpriced | None:
+async def charged(
+    model: ModelPricing, usage: ModelCallUsage
+) -> Decimal | Unpriced | None:
     charge = await price_call(
         usage,
         provider="acme",
@@ -62,7 +64,7 @@ async def test_a_charge_names_price_entry_and_rule() -> None:
     model = flat("2", "8")
 
     charge = await price_call(
-        CallUsage(input_tokens=1_000_000, output_tokens=500_000),
+        ModelCallUsage(input_tokens=1_000_000, output_tokens=500_000),
         provider="acme",
         models=("swift-1-of-today", "swift-1"),
         at=NOON,
@@ -92,7 +94,7 @@ async def test_cached_tokens_without_a_price_are_charged_as_input(
 
     found = await charged(
         model,
-        CallUsage(
+        ModelCallUsage(
             input_tokens=1_000_000,
             output_tokens=100_000,
             cache_read_tokens=500_000,
@@ -104,35 +106,35 @@ async def test_cached_tokens_without_a_price_are_charged_as_input(
 
 
 async def test_an_embedding_needs_no_count_of_output() -> None:
-    assert await charged(flat("0.02"), CallUsage(input_tokens=500_000)) == Decimal(
+    assert await charged(flat("0.02"), ModelCallUsage(input_tokens=500_000)) == Decimal(
         "0.01"
     )
 
 
 async def test_a_free_output_needs_no_count() -> None:
-    assert await charged(flat("2", "0"), CallUsage(input_tokens=500_000)) == 1
+    assert await charged(flat("2", "0"), ModelCallUsage(input_tokens=500_000)) == 1
 
 
 @pytest.mark.parametrize(
     ("usage", "reason"),
     [
-        (CallUsage(), Unpriced.COUNT_MISSING),
-        (CallUsage(input_tokens=1), Unpriced.COUNT_MISSING),
-        (CallUsage(output_tokens=1), Unpriced.COUNT_MISSING),
+        (ModelCallUsage(), Unpriced.COUNT_MISSING),
+        (ModelCallUsage(input_tokens=1), Unpriced.COUNT_MISSING),
+        (ModelCallUsage(output_tokens=1), Unpriced.COUNT_MISSING),
         (
-            CallUsage(input_tokens=1, output_tokens=1, cache_read_tokens=2),
+            ModelCallUsage(input_tokens=1, output_tokens=1, cache_read_tokens=2),
             Unpriced.COUNTS_CONTRADICT,
         ),
     ],
 )
 async def test_counts_that_do_not_suffice_have_a_reason(
-    usage: CallUsage, reason: Unpriced
+    usage: ModelCallUsage, reason: Unpriced
 ) -> None:
     assert await charged(flat("2", "8", cache_read="1"), usage) is reason
 
 
 async def test_output_without_a_price_has_an_unknown_cost() -> None:
-    found = await charged(flat("2"), CallUsage(input_tokens=1, output_tokens=1))
+    found = await charged(flat("2"), ModelCallUsage(input_tokens=1, output_tokens=1))
 
     assert found is Unpriced.NO_PRICE_THEN
 
@@ -152,7 +154,9 @@ async def test_input_beyond_the_priced_part_of_it_is_unknown_not_free(
 
     found = await charged(
         only_cached,
-        CallUsage(input_tokens=1_000_000, output_tokens=0, cache_read_tokens=cached),
+        ModelCallUsage(
+            input_tokens=1_000_000, output_tokens=0, cache_read_tokens=cached
+        ),
     )
 
     assert found == expected
@@ -160,7 +164,7 @@ async def test_input_beyond_the_priced_part_of_it_is_unknown_not_free(
 
 async def test_a_missing_entry_or_price_is_given_as_the_reason() -> None:
     catalog = InMemory(flat("2", "8"))
-    usage = CallUsage(input_tokens=1, output_tokens=1)
+    usage = ModelCallUsage(input_tokens=1, output_tokens=1)
     early = NOON.replace(hour=11)
 
     unknown = await price_call(
@@ -182,7 +186,7 @@ def rate(price: str) -> Rate:
 
 def test_seconds_of_audio_are_no_part_of_the_input_tokens() -> None:
     rates = {"input_tokens": rate("1"), "input_audio_seconds": rate("3.6")}
-    usage = CallUsage(
+    usage = ModelCallUsage(
         input_tokens=1_000_000, output_tokens=0, others={"input_audio_seconds": 1000}
     )
 
@@ -191,6 +195,6 @@ def test_seconds_of_audio_are_no_part_of_the_input_tokens() -> None:
 
 def test_a_cost_with_a_price_by_the_hour_has_28_digits() -> None:
     rates = {"input_tokens": rate("0.1"), "audio_seconds": rate("4.8")}
-    usage = CallUsage(input_tokens=1, output_tokens=0, others={"audio_seconds": 7})
+    usage = ModelCallUsage(input_tokens=1, output_tokens=0, others={"audio_seconds": 7})
 
     assert amount_of(rates, usage) == Decimal("0.009333433333333333333333333333")

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from service.price_catalog.bodies import NewPrice
 from service.price_catalog.charge import Unpriced, amount_of
 from service.price_catalog.structure import Rate, Structure, rates_at
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 
 SUNDAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MILLION = 1_000_000
@@ -42,14 +42,14 @@ def test_a_tier_is_the_price_of_all_tokens_of_a_long_prompt(
 ) -> None:
     rates = {"input_tokens": rate("2", t200000="4")}
 
-    assert amount_of(rates, CallUsage(input_tokens=length)) == Decimal(cost)
+    assert amount_of(rates, ModelCallUsage(input_tokens=length)) == Decimal(cost)
 
 
 def test_tiers_of_the_output_follow_the_length_of_the_prompt() -> None:
     rates = {"input_tokens": rate("0"), "output_tokens": rate("8", t100="16")}
 
-    long = amount_of(rates, CallUsage(input_tokens=101, output_tokens=MILLION))
-    unknown = amount_of(rates, CallUsage(output_tokens=MILLION))
+    long = amount_of(rates, ModelCallUsage(input_tokens=101, output_tokens=MILLION))
+    unknown = amount_of(rates, ModelCallUsage(output_tokens=MILLION))
 
     assert long == 16
     assert unknown is Unpriced.COUNT_MISSING
@@ -62,7 +62,7 @@ def test_parts_of_parts_are_charged_once() -> None:
         "cache_write_1h_tokens": rate("100"),
         "input_audio_tokens": rate("1000"),
     }
-    usage = CallUsage(
+    usage = ModelCallUsage(
         input_tokens=4 * MILLION,
         cache_write_tokens=2 * MILLION,
         cache_write_1h_tokens=MILLION,
@@ -81,7 +81,7 @@ def test_input_that_no_part_with_a_rate_counts_is_unknown() -> None:
     }
 
     def found(input_tokens: int) -> Decimal | Unpriced:
-        usage = CallUsage(
+        usage = ModelCallUsage(
             input_tokens=input_tokens,
             output_tokens=MILLION,
             input_audio_tokens=3 * MILLION,
@@ -97,29 +97,29 @@ def test_input_that_no_part_with_a_rate_counts_is_unknown() -> None:
 @pytest.mark.parametrize(
     ("read_price", "usage", "expected"),
     [
-        ("0.5", CallUsage(output_tokens=MILLION), Unpriced.COUNT_MISSING),
+        ("0.5", ModelCallUsage(output_tokens=MILLION), Unpriced.COUNT_MISSING),
         (
             "0.5",
-            CallUsage(output_tokens=0, cache_read_tokens=MILLION),
+            ModelCallUsage(output_tokens=0, cache_read_tokens=MILLION),
             Unpriced.COUNT_MISSING,
         ),
         (
             "0.5",
-            CallUsage(input_tokens=5, output_tokens=0, cache_read_tokens=MILLION),
+            ModelCallUsage(input_tokens=5, output_tokens=0, cache_read_tokens=MILLION),
             Unpriced.COUNTS_CONTRADICT,
         ),
-        ("0.5", CallUsage(input_tokens=0, output_tokens=MILLION), Decimal(8)),
-        ("0", CallUsage(output_tokens=MILLION), Decimal(8)),
+        ("0.5", ModelCallUsage(input_tokens=0, output_tokens=MILLION), Decimal(8)),
+        ("0", ModelCallUsage(output_tokens=MILLION), Decimal(8)),
         (
             "0",
-            CallUsage(output_tokens=MILLION, cache_read_tokens=5),
+            ModelCallUsage(output_tokens=MILLION, cache_read_tokens=5),
             Unpriced.COUNT_MISSING,
         ),
     ],
     ids=["none", "a part", "too little", "zero", "free", "a free part"],
 )
 def test_input_that_only_a_part_of_has_a_rate_needs_a_count_that_agrees(
-    read_price: str, usage: CallUsage, expected: Decimal | Unpriced
+    read_price: str, usage: ModelCallUsage, expected: Decimal | Unpriced
 ) -> None:
     rates = {"cache_read_tokens": rate(read_price), "output_tokens": rate("8")}
 
@@ -130,9 +130,9 @@ def test_requests_hours_and_images_are_charged() -> None:
     rates = {"requests": rate("5"), "audio_seconds": rate("3600")}
 
     found = amount_of(
-        rates, CallUsage(requests=2, others={"audio_seconds": Decimal("1.5")})
+        rates, ModelCallUsage(requests=2, others={"audio_seconds": Decimal("1.5")})
     )
-    images = amount_of({"output_images": rate("40")}, CallUsage(output_images=2))
+    images = amount_of({"output_images": rate("40")}, ModelCallUsage(output_images=2))
 
     assert found == Decimal("0.01") + Decimal("1.5")
     assert images == Decimal("0.08")
@@ -141,7 +141,7 @@ def test_requests_hours_and_images_are_charged() -> None:
 def test_a_price_by_the_hour_needs_the_seconds() -> None:
     rates = {"audio_seconds": rate("1")}
 
-    assert amount_of(rates, CallUsage(input_tokens=7)) is Unpriced.COUNT_MISSING
+    assert amount_of(rates, ModelCallUsage(input_tokens=7)) is Unpriced.COUNT_MISSING
 
 
 @pytest.mark.parametrize(

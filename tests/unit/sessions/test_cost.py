@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.price_catalog.charge import EXACT, amount_of
-from service.price_catalog.usage import CallUsage
+from service.price_catalog.usage import ModelCallUsage
 from service.sessions.turn import TOKENS_MAX
 from tests.unit.price_catalog.test_pricing import rate
 
@@ -25,7 +25,9 @@ def test_costs_are_exact(
         "output_tokens": rate(str(output_price)),
     }
 
-    amount = amount_of(rates, CallUsage(input_tokens=prompt, output_tokens=completion))
+    amount = amount_of(
+        rates, ModelCallUsage(input_tokens=prompt, output_tokens=completion)
+    )
 
     scaled = prompt * int(input_price.scaleb(10)) + completion * int(
         output_price.scaleb(10)

@@ -59,7 +59,7 @@ class AsyncUsageResource:
         Of the caller's own sessions and of agents that the caller manages; of all
         sessions for superusers and auditors. `totals` are sums of all groups, `others`
         of the `groups` that the page doesn't show. `cost` is null when it isn't
-        completely known: a call has no price, or there are several currencies;
+        completely known: a model call has no price, or there are several currencies;
         `known_costs` holds the known part, `unpriced` the reasons. Groups in several
         currencies are ordered by the one used most. Likewise the tokens are null when a
         call didn't report them all; `known_token_usage` sums up the others. Both are of

@@ -201,13 +201,13 @@ class ContractsResource:
     ) -> ContractResource:
         """Set a contract price: a discount, prices of one's own, or both.
 
-        For a model of a provider, or without `model` a discount on all of them. Calls
-        that start in the period are charged by it: at the prices it fixes, and for
-        everything else at the list price less the discount. A contract for the model
-        comes before one for all models, whose discount counts if the former states
-        none. The period is half-open and starts now by default; an earlier open one
-        ends where it starts. Recorded costs stay until they are repriced. If-Match is
-        the provider's version.
+        For a model of a provider, or without `model` a discount on all of them. Model
+        calls that start in the period are charged by it: at the prices it fixes, and
+        for everything else at the list price less the discount. A contract for the
+        model comes before one for all models, whose discount counts if the former
+        states none. The period is half-open and starts now by default; an earlier open
+        one ends where it starts. Recorded costs stay until they are repriced. If-Match
+        is the provider's version.
 
         :param input_price_per_1m: Price of 1,000,000 tokens of prompts; 0 is free, left
             out or null is unknown.

@@ -647,9 +647,9 @@ class PricesResource:
         Turns that start in the period, from `from_time` until before `until_time`, get
         the cost that the price catalog has for their start now, after corrections and
         late imports. By default nothing is changed: `dry_run` false records the new
-        costs. A request takes up to 500 turns, fewer if they have many calls; while
-        `next` isn't null, send it as `after` for the following ones. The turns of a
-        session change together; a repeated request changes nothing. `provider` and
+        costs. A request takes up to 500 turns, fewer if they have many model calls;
+        while `next` isn't null, send it as `after` for the following ones. The turns of
+        a session change together; a repeated request changes nothing. `provider` and
         `model` select the turns in which one of the calls names them.
 
         :param from_time: Turns that started at or after this time.

@@ -16,7 +16,7 @@ from typing import Any, Final
 from genai_prices import Usage, extract_usage
 
 from service.price_catalog.charge import EXACT, Charge
-from service.price_catalog.usage import CONDITIONS, CallUsage
+from service.price_catalog.usage import CONDITIONS, ModelCallUsage
 from service.sessions.cost import charge_of_turn
 from service.sessions.otlp.body import _from_json
 from service.sessions.otlp.conventions import reported_span
@@ -29,7 +29,7 @@ from service.sessions.otlp.span import (
 from service.sessions.otlp.text_order import FIRST_INPUT, LAST_OUTPUT
 from service.sessions.otlp.trace import TraceTurn, turn_of
 from service.sessions.recorded_calls import OWN_COUNTS
-from service.sessions.turn import PricedCall, Texts, Turn
+from service.sessions.turn import PricedModelCall, Texts, Turn
 from tests.instruments.costs.catalog import ImportedCatalog
 from tests.instruments.costs.instrumentations.cases import ANSWERS, QUESTIONS
 
@@ -48,7 +48,7 @@ BEDROCK_MODEL: Final = "global.anthropic.claude-sonnet-4-5-20250929-v1:0"
 class TrueCall:
     """What a call used by the provider's answer, and its cost by genai-prices."""
 
-    usage: CallUsage
+    usage: ModelCallUsage
     cost: Decimal
     model: str
 
@@ -98,7 +98,7 @@ def true_call(answer: Any) -> TrueCall:
     # Parts that the service has no unit for have no price either.
     known = {n: c for n, c in counts.items() if n in OWN_COUNTS}
     others = {n: c for n, c in counts.items() if n == "web_searches"}
-    usage = CallUsage(**known, others=others, conditions=conditions)
+    usage = ModelCallUsage(**known, others=others, conditions=conditions)
     return TrueCall(usage, price.total_price, str(extracted.model.id))
 
 
@@ -216,7 +216,7 @@ def _with_truth(turn: Turn, charge: Charge, true: Sequence[TrueCall]) -> Turn:
             if len(left) > 1:
                 left.remove(truth)
             calls.append(
-                PricedCall(
+                PricedModelCall(
                     call.started_at,
                     _corrected(call.usage, truth.usage, charge),
                     call.asked_model,
@@ -227,13 +227,15 @@ def _with_truth(turn: Turn, charge: Charge, true: Sequence[TrueCall]) -> Turn:
     return replace(turn, shares=tuple(shares))
 
 
-def _distance(true: CallUsage, read: CallUsage) -> int:
+def _distance(true: ModelCallUsage, read: ModelCallUsage) -> int:
     return abs((true.input_tokens or 0) - (read.input_tokens or 0)) + abs(
         (true.output_tokens or 0) - (read.output_tokens or 0)
     )
 
 
-def _corrected(read: CallUsage, true: CallUsage, charge: Charge) -> CallUsage:
+def _corrected(
+    read: ModelCallUsage, true: ModelCallUsage, charge: Charge
+) -> ModelCallUsage:
     conditions = dict(read.conditions)
     others = dict(read.others)
     own: dict[str, Any] = {}
