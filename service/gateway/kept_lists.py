@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from service.event_log.cache import AggregateCache
+from service.event_log.history import History
 from service.gateway.definition import ToolDefinition
 from service.gateway.gate import ToolList
 
@@ -22,8 +23,12 @@ Key = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptList:
-    """A list of tools, and the versions of the aggregates that it was read from."""
+    """A list of tools, and the versions of the aggregates that it was read from.
 
+    Of a log with another ``history`` the same versions may have other events.
+    """
+
+    history: History
     listed: ToolList
     reads: Mapping[UUID, int]
     since: float
@@ -32,8 +37,10 @@ class KeptList:
     def is_complete(self) -> bool:
         return all(self.reads.values())
 
-    def is_of(self, cache: AggregateCache) -> bool:
+    def is_of(self, history: History, cache: AggregateCache) -> bool:
         """Say whether the cache has what was read."""
+        if self.history is not history:
+            return False
         for aggregate_id, version in self.reads.items():
             known = cache.get(aggregate_id)
             if (known.version if known else 0) != version:

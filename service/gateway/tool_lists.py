@@ -57,10 +57,10 @@ class ToolLists:
         age_s = time.monotonic() - kept.since
         if age_s > INCOMPLETE_AGE_MAX_S and not kept.is_complete:
             return False
-        return kept.is_of(self._log.cache)
+        return kept.is_of(self._log.history, self._log.cache)
 
     async def _list(self, agent_id: UUID, only: UUID | None) -> KeptList:
-        since = time.monotonic()
+        since, history = time.monotonic(), self._log.history
         work = UnitOfWork(self._log, metadata=SYSTEM, at=datetime.now(UTC))
         rules = await work.find(ToolRules, ToolRules.create_id(id_text(agent_id)))
         named = connectors_named(rules) if only is None else [only]
@@ -81,6 +81,7 @@ class ToolLists:
                 for definition in await self._definitions(callable_tools)
             )
         return KeptList(
+            history=history,
             listed=ToolList(tuple(tools), await _listed_max(work, agent_id, only)),
             reads=work.reads,
             since=since,

@@ -4,6 +4,7 @@ import gc
 from uuid import UUID, uuid4
 from weakref import ref
 
+from service.event_log.history import History
 from service.gateway.definition import ToolDefinition
 from service.gateway.endpoint.catalog import ToolCatalog
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
@@ -13,6 +14,8 @@ BYTES_MAX = 1_000_000
 CONNECTOR = Upstream(
     connector_id=uuid4(), url="https://t.example", mode=RecordMode.STRICT, version=1
 )
+
+HISTORY = History(UUID(int=0), "memory")
 
 
 def defined(name: str, characters: int = 100) -> ToolDefinition:
@@ -30,7 +33,12 @@ def listed(*definitions: ToolDefinition) -> KeptList:
         ListedTool(connector=CONNECTOR, prefix="t", definition=each)
         for each in definitions
     ]
-    return KeptList(listed=ToolList(tools), reads={UUID(int=1): 1}, since=0.0)
+    return KeptList(
+        history=HISTORY,
+        listed=ToolList(tools),
+        reads={UUID(int=1): 1},
+        since=0.0,
+    )
 
 
 def test_lists_of_one_connector_share_its_definitions() -> None:
