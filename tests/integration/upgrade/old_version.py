@@ -6,7 +6,6 @@ See commit_0fd5674/README.md.
 import gzip
 import json
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +15,7 @@ from psycopg.conninfo import conninfo_to_dict
 from service.database import READER_ROLE, SERVICE_ROLE
 from service.embedded_postgres.binaries import packaged_binaries
 from service.embedded_postgres.server import EmbeddedPostgres
+from tests.support.archives import unpack
 
 FOLDER: Final = Path(__file__).parent / "commit_0fd5674"
 BACKUP: Final = FOLDER / "log.backup"
@@ -38,8 +38,7 @@ AS_IT_WAS: Final = """
 def data_folder(folder: Path) -> Path:
     """Make a data folder as the old version left it, without a database."""
     folder.mkdir(mode=0o700)
-    with tarfile.open(FOLDER / "data.tar.gz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack(FOLDER / "data.tar.gz", folder)
     return folder
 
 

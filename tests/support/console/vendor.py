@@ -9,11 +9,11 @@ import base64
 import hashlib
 import json
 import subprocess
-import tarfile
 import tempfile
 from pathlib import Path
 from typing import Any, Final
 
+from tests.support.archives import unpack
 from tests.support.project import ROOT
 
 SERVED: Final = ROOT / "service/console/static/vendor"
@@ -48,8 +48,7 @@ def fetched(package: dict[str, Any], folder: Path) -> Path:
     digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
     assert f"sha512-{digest}" == package["integrity"], name
     unpacked = folder / str(package["package"])
-    with tarfile.open(archive) as opened:
-        opened.extractall(unpacked, filter="data")
+    unpack(archive, unpacked)
     return unpacked / "package"
 
 
