@@ -164,9 +164,12 @@ lock: $(VENV)/.installed-for-tests
 ifdef LOCK
 	$(bin)/pip-compile $(lock_options) --output-file $(LOCK) $(LOCK:.txt=.in)
 else
-	$(bin)/pip-compile $(lock_options) --build-deps-for editable --extra demo --output-file requirements.txt pyproject.toml client/pyproject.toml
-	$(bin)/pip-compile $(lock_options) --build-deps-for editable --extra demo --extra dev --output-file requirements-dev.txt pyproject.toml client/pyproject.toml
+	$(bin)/pip-compile $(lock_options) --build-deps-for editable $(extras) --output-file requirements.txt pyproject.toml client/pyproject.toml
+	$(bin)/pip-compile $(lock_options) --build-deps-for editable $(extras) --extra dev --output-file requirements-dev.txt pyproject.toml client/pyproject.toml
 endif
+
+# Those of "all": pip-compile would look for this package in the index.
+extras = $(addprefix --extra ,demo gateway kafka otlp postgres tracing)
 
 # The client is installed from its folder: found as a wheel, and in no lock file.
 lock_options = --quiet --upgrade --generate-hashes --strip-extras \

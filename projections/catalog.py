@@ -3,24 +3,23 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
 
 from projections.engine.follower import Follower
 from projections.engine.projector import Projector
-from service.capabilities.catalog import CAPABILITIES
+from service.capabilities.catalog import running
+from service.config import DEFAULTS, Config
 from service.database import service_conninfo
 from service.event_log.log import EventLog
+from service.spans import Spans
 from service.tasks import end_tasks
 
-if TYPE_CHECKING:
-    from service.tracing.tracing import Tracing
 
-PROJECTORS: Final[tuple[Projector, ...]] = tuple(
-    sorted(
-        (each for capability in CAPABILITIES for each in capability.projectors),
+def running_projectors(config: Config = DEFAULTS) -> list[Projector]:
+    """Return the projectors of what the settings don't leave out, by name."""
+    return sorted(
+        (each for capability in running(config) for each in capability.projectors),
         key=lambda projector: projector.name,
     )
-)
 
 
 def follower_conninfo(database_url: str) -> str:
@@ -42,14 +41,15 @@ def follower_conninfo(database_url: str) -> str:
 async def run_followers(
     log: EventLog,
     database_url: str,
-    projectors: Sequence[Projector] = PROJECTORS,
+    projectors: Sequence[Projector] | None = None,
     *,
-    traces: "Tracing | None" = None,
+    traces: Spans | None = None,
 ) -> AsyncIterator[list[Follower]]:
-    """Run one follower for each projector until the block ends."""
+    """Run a follower for each projector, or for all, until the block ends."""
     conninfo = follower_conninfo(database_url)
     followers = [
-        Follower(projector, log, conninfo, traces=traces) for projector in projectors
+        Follower(projector, log, conninfo, traces=traces)
+        for projector in (running_projectors() if projectors is None else projectors)
     ]
     tasks = [
         asyncio.create_task(follower.run(), name=f"follower {follower.name}")

@@ -1,17 +1,16 @@
 """The composition root of HTTP: every operation, and what they share."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from projections.sessions.phoenix.store import PhoenixStore
-from service.capabilities.catalog import CAPABILITIES
+from service.capabilities.catalog import core_first, followers_left_out, running
 from service.capabilities.declaration import Process
 from service.capabilities.health import HEALTH_PROBES
-from service.config import Config
+from service.config import DEFAULTS, Config
 from service.follower_process import FollowerProcess
-from service.http.app_keys import EVENT_LOG, KEY_RING, VAULT, WAITS
+from service.http.app_keys import EVENT_LOG, KEY_RING, LEFT_OUT, VAULT, WAITS
 from service.http.authentication import AUTHENTICATOR, THROTTLE
 from service.http.body import BODY_BYTES_MAX
 from service.http.client_address import TRUSTED_PROXIES
@@ -33,12 +32,9 @@ if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
 
 
-DEFAULTS: Final = Config.read({}, {})
-
-
-def operations() -> list[Operation]:
-    """Return every operation of the API, in the order of the documentation."""
-    return [each for capability in CAPABILITIES for each in capability.operations]
+def operations(config: Config = DEFAULTS) -> list[Operation]:
+    """Return the operations of the API, in the order of the documentation."""
+    return [each for capability in running(config) for each in capability.operations]
 
 
 def create_app(
@@ -47,7 +43,6 @@ def create_app(
     *,
     traces: "Tracing | None" = None,
     follower_process: FollowerProcess | None = None,
-    phoenix: PhoenixStore | None = None,
     demo_port: int | None = None,
 ) -> web.Application:
     """Wire the operations to what a process has, see :class:`Process`.
@@ -59,7 +54,7 @@ def create_app(
         resources=resources,
         traces=traces,
         follower_process=follower_process,
-        phoenix=phoenix,
+        followers_left_out=followers_left_out(config),
         demo_port=demo_port,
     )
     serves_api = "api" in config.parts
@@ -72,6 +67,7 @@ def create_app(
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault
     app[WAITS] = resources.waits
+    app[LEFT_OUT] = sorted(config.left_out)
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     app[TRUSTED_PROXIES] = networks_of(config.trusted_proxies)
@@ -79,13 +75,14 @@ def create_app(
     app[STREAMS] = Streams()
     app[REPLAYS] = Replays()
     app.on_shutdown.append(app[STREAMS].close)
-    for capability in CAPABILITIES:
+    capabilities = running(config)
+    for capability in core_first(capabilities):
         capability.app_resources(app, process)
     if serves_api:
-        for capability in reversed(CAPABILITIES):
+        for capability in reversed(capabilities):
             app.cleanup_ctx.extend(capability.app_tasks(app, process))
     served: Sequence[Operation] = (
-        operations() if serves_api else HEALTH_PROBES.operations
+        operations(config) if serves_api else HEALTH_PROBES.operations
     )
     app[API_DOCUMENT] = ApiDocument(
         [operation for operation in served if operation.documented]

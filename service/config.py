@@ -18,12 +18,14 @@ from projections.audit.proofs.config import ProofsConfig
 from projections.relay.config import RelayConfig
 from projections.sessions.phoenix.config import TraceStoreConfig
 from service.cache_bounds import CACHE_BYTES, CacheBounds
+from service.demo.config import DemoConfig
 from service.errors import ConfigError
 from service.gateway.config import GatewayConfig
 from service.http.config import ProxyConfig
 from service.keys.config import KeyConfig
 from service.logs import LogFormat
 from service.settings import ENVIRONMENT_PREFIX, variable_of
+from service.tracing.config import TracingConfig
 from service.waits import WaitConfig
 
 # Those of the Python client and of art: a person exports them for these, and may run
@@ -88,6 +90,8 @@ class Config(
     GatewayConfig,
     WaitConfig,
     ProofsConfig,
+    TracingConfig,
+    DemoConfig,
 ):
     """The settings of ``agent-runtime``: its own, and those of its parts.
 
@@ -133,9 +137,12 @@ class Config(
         description="With --only api: answer reads, and refuse commands with 421 "
         "reads_only.",
     )
-    demo: bool = Field(
-        default=False,
-        description="Fill an empty event log with demo data, through the API.",
+    without: str = Field(
+        "",
+        description="Optional capabilities to leave out, separated by commas: their "
+        "operations, followers, background work and settings. They are gateway, relay, "
+        "proofs, otlp, price_imports, phoenix, tracing, console, demo and "
+        "embedded_postgres.",
     )
     cache_bytes: int = Field(
         CACHE_BYTES,
@@ -143,13 +150,6 @@ class Config(
         description="How much memory a process takes to keep what it has read from the "
         "event log, in bytes, at least 16777216; about 150 MB come on top. What hasn't "
         "been used for longest is read again when it is needed.",
-    )
-    otlp_endpoint: str | None = Field(
-        None,
-        pattern=r"^https?://[^/?#@\s]+(/[^?#\s]*)?$",
-        description="URL of an OTLP/HTTP receiver that spans of requests, commits, "
-        "tool calls, followers and the relay are exported to, such as "
-        "http://127.0.0.1:4318/v1/traces. Without it there are none.",
     )
     log_format: LogFormat = Field(
         "auto",
@@ -170,6 +170,11 @@ class Config(
         if self.only is None:
             return frozenset({"api"})
         return frozenset(part.strip() for part in self.only.split(","))
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The names of capabilities that are left out."""
+        return frozenset(filter(None, map(str.strip, self.without.split(","))))
 
     @property
     def process_name(self) -> str | None:
@@ -234,3 +239,6 @@ def _require_utf8(values: Mapping[str, Any]) -> None:
             str(value).encode()
         except UnicodeEncodeError:
             raise ConfigError(f"{variable_of(name)}: not in UTF-8") from None
+
+
+DEFAULTS: Final = Config.read({}, {})

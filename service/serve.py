@@ -12,23 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
-from projections.catalog import PROJECTORS, run_followers
+from projections.catalog import run_followers, running_projectors
 from projections.engine.progress import wait_for_position
-from projections.sessions.phoenix.store import open_phoenix
 from service.app import create_app
-from service.bootstrap import TOKEN_FILE, create_first_admin
-from service.capabilities.catalog import CAPABILITIES
+from service.bootstrap import create_first_admin
+from service.capabilities.catalog import followers_left_out, running
 from service.capabilities.declaration import Process
 from service.config import Config
 from service.connection_pool import CheckedPool
-from service.console.codes import LIFETIME_S
-from service.console.routes import SIGN_IN_CODES
-from service.demo.api import DemoError
-from service.demo.first_calls import first_calls
-from service.demo.load import load_demo, renew_agent_url
-from service.demo.tools import demo_tools
-from service.embedded_postgres.disk_space import report_disk_space
-from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError, UnavailableError
 from service.follower_process import run_follower_process
 from service.http.listener import DRAIN_TIMEOUT_S, listen
@@ -38,6 +29,7 @@ from service.keys.root_key_source import outside_root_keys
 from service.open_resources import open_resources
 
 if TYPE_CHECKING:
+    from service.embedded_postgres.server import EmbeddedPostgres
     from service.tracing.tracing import Tracing
 
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
@@ -60,19 +52,21 @@ logger = logging.getLogger(__name__)
 
 
 async def serve(
-    config: Config, database_url: str, postgres: EmbeddedPostgres | None
+    config: Config, database_url: str, postgres: "EmbeddedPostgres | None"
 ) -> int:
     """Serve until SIGTERM or SIGINT, drain, and return the exit status.
 
     A second signal ends the process without draining.
 
-    :raises ConfigError: a relay is wanted without Kafka, or settings conflict
+    The settings are checked before: see ``require_runnable``.
+
+    :raises ConfigError: the keys, or what the process's environment says, can't be used
     :raises StartError: the address can't be listened on
     """
-    for capability in CAPABILITIES:
-        capability.check_settings(config)
     stop = _stop_on_signal()
     if postgres is not None:
+        from service.embedded_postgres.disk_space import report_disk_space
+
         report_disk_space(config.data_dir / "postgres")
     async with AsyncExitStack() as stack:
         traces = await _open_traces(stack, config)
@@ -99,16 +93,17 @@ async def serve(
             resources=resources,
             traces=traces,
             follower_process=follower_process,
+            followers_left_out=followers_left_out(config),
         )
         await _start_background(stack, process)
-        demo_port = None
         if config.demo:
+            from service.demo.tools import demo_tools
+
             demo_port = await stack.enter_async_context(demo_tools(config.data_dir))
-        app, base_url = await _start_http(stack, replace(process, demo_port=demo_port))
-        if config.demo and await _load_demo(
-            base_url, config.data_dir, token_file, demo_port
-        ):
-            await stack.enter_async_context(first_calls(config.data_dir))
+            process = replace(process, demo_port=demo_port)
+        app, base_url = await _start_http(stack, process)
+        if config.demo:
+            await _start_demo(stack, process, base_url, has_token=bool(token_file))
         await stack.enter_async_context(measuring_loop_delay())
         _tune_garbage_collection()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -153,17 +148,23 @@ async def _start_background(stack: AsyncExitStack, process: Process) -> None:
     """Start what runs beside the API; wait for the first read tables, but not long."""
     parts, resources = process.config.parts, process.resources
     if "followers" in parts:
+        projectors = running_projectors(process.config)
         await stack.enter_async_context(
-            run_followers(resources.log, resources.database_url, traces=process.traces)
+            run_followers(
+                resources.log,
+                resources.database_url,
+                projectors,
+                traces=process.traces,
+            )
         )
-        names = [projector.name for projector in PROJECTORS]
+        names = [projector.name for projector in projectors]
         try:
             await wait_for_position(
                 resources.pool, names, 0, timeout_s=READ_TABLES_TIMEOUT_S
             )
         except UnavailableError:
             logger.warning("some read tables are still being built")
-    for capability in CAPABILITIES:
+    for capability in running(process.config):
         for part, tasks in capability.background.items():
             if part in parts:
                 for task in tasks:
@@ -175,21 +176,11 @@ async def _start_http(
 ) -> tuple[web.Application, str]:
     """Listen and return the base URL."""
     config = process.config
-    phoenix = None
-    if config.trace_store is not None:
-        phoenix = await stack.enter_async_context(
-            open_phoenix(
-                config.trace_store,
-                token=config.trace_store_token,
-                project=config.trace_store_project,
-            )
-        )
     app = create_app(
         process.resources,
         config,
         traces=process.traces,
         follower_process=process.follower_process,
-        phoenix=phoenix,
         demo_port=process.demo_port,
     )
     base_url = await stack.enter_async_context(
@@ -198,26 +189,17 @@ async def _start_http(
     return app, base_url
 
 
-async def _load_demo(
-    base_url: str, data_dir: Path, token_file: Path | None, demo_port: int | None
-) -> bool:
-    """Load the demo's data; return whether that was done, and whole."""
-    renew_agent_url(base_url, data_dir)
-    if token_file is None:
-        logger.info(
-            "demo data not loaded: there are users already, and no valid token of admin"
-            " in %s",
-            TOKEN_FILE,
-        )
-        return False
-    if demo_port is None:
-        return False
-    try:
-        return await load_demo(base_url, data_dir, f"http://127.0.0.1:{demo_port}")
-    except* (DemoError, OSError) as errors:
-        reasons = "; ".join(map(str, errors.exceptions))
-        logger.exception("the demo data is incomplete", extra={"reason": reasons})
-    return False
+async def _start_demo(
+    stack: AsyncExitStack, process: Process, base_url: str, *, has_token: bool
+) -> None:
+    from service.demo.first_calls import first_calls
+    from service.demo.load import load_demo
+
+    data_dir = process.config.data_dir
+    if await load_demo(
+        base_url, data_dir, has_token=has_token, tools_port=process.demo_port
+    ):
+        await stack.enter_async_context(first_calls(data_dir))
 
 
 def _announce(
@@ -227,7 +209,10 @@ def _announce(
     if token_file is not None:
         ready += f", token of admin in {token_file}"
     print(ready, flush=True)  # noqa: T201
-    if config.demo and token_file is not None:
+    if config.demo and token_file is not None and "console" not in config.left_out:
+        from service.console.codes import LIFETIME_S
+        from service.console.routes import SIGN_IN_CODES
+
         code = app[SIGN_IN_CODES].issue(token_file.read_text("ascii").strip())
         steps = FIRST_STEPS.format(
             url=base_url,
@@ -259,7 +244,7 @@ def _tune_garbage_collection() -> None:
 
 
 async def _wait_for_stop(
-    stop: asyncio.Event, postgres: EmbeddedPostgres | None, pool: CheckedPool
+    stop: asyncio.Event, postgres: "EmbeddedPostgres | None", pool: CheckedPool
 ) -> int:
     """Wait for a signal, or until the embedded PostgreSQL ends, which is a failure.
 

@@ -82,12 +82,6 @@ DELETE_AGENT_READER: Final = Operation(
     "/api/catalog/agents/{agent_id}/readers/{user_id}",
     takes_key=True,
 )
-GET_AGENT_GATEWAY: Final = Operation(
-    "get_agent_gateway", "GET", "/api/mcp/agents/{agent_id}/gateway"
-)
-PUT_AGENT_GATEWAY: Final = Operation(
-    "put_agent_gateway", "PUT", "/api/mcp/agents/{agent_id}/gateway", takes_key=True
-)
 POST_CONNECTOR: Final = Operation(
     "post_connector", "POST", "/api/mcp/connectors", takes_key=True
 )
@@ -138,6 +132,51 @@ DELETE_AGENT_GRANT: Final = Operation(
     "DELETE",
     "/api/mcp/connectors/{id}/grants/agents/{agent_id}",
     takes_key=True,
+)
+BULK_UPDATE_TOOLS: Final = Operation(
+    "bulk_update_tools", "PUT", "/api/mcp/agents/{agent_id}/tools", takes_key=True
+)
+GET_AGENT_TOOLS: Final = Operation(
+    "get_agent_tools",
+    "GET",
+    "/api/mcp/agents/{agent_id}/tools",
+    takes_min_position=True,
+)
+POST_TOOL_RULES_PREVIEW: Final = Operation(
+    "post_tool_rules_preview",
+    "POST",
+    "/api/mcp/agents/{agent_id}/tools/preview",
+    takes_key=True,
+)
+POST_TOOL_RULES_RESTORE: Final = Operation(
+    "post_tool_rules_restore",
+    "POST",
+    "/api/mcp/agents/{agent_id}/tools/restore",
+    takes_key=True,
+)
+DELETE_CONNECTOR_RULES: Final = Operation(
+    "delete_connector_rules",
+    "DELETE",
+    "/api/mcp/agents/{agent_id}/tools/connectors/{connector_id}",
+    takes_key=True,
+)
+GET_TOOL_EXPLANATION: Final = Operation(
+    "get_tool_explanation",
+    "GET",
+    "/api/mcp/agents/{agent_id}/tools/explain",
+    takes_min_position=True,
+)
+GET_CONNECTOR_TOOLS: Final = Operation(
+    "get_connector_tools",
+    "GET",
+    "/api/mcp/connectors/{id}/tools",
+    takes_min_position=True,
+)
+GET_AGENT_GATEWAY: Final = Operation(
+    "get_agent_gateway", "GET", "/api/mcp/agents/{agent_id}/gateway"
+)
+PUT_AGENT_GATEWAY: Final = Operation(
+    "put_agent_gateway", "PUT", "/api/mcp/agents/{agent_id}/gateway", takes_key=True
 )
 PUT_CONNECTOR_GATEWAY: Final = Operation(
     "put_connector_gateway", "PUT", "/api/mcp/connectors/{id}/gateway", takes_key=True
@@ -211,45 +250,6 @@ GET_CALL: Final = Operation(
 GET_APPROVALS: Final = Operation(
     "get_approvals", "GET", "/api/mcp/approvals", takes_min_position=True
 )
-BULK_UPDATE_TOOLS: Final = Operation(
-    "bulk_update_tools", "PUT", "/api/mcp/agents/{agent_id}/tools", takes_key=True
-)
-GET_AGENT_TOOLS: Final = Operation(
-    "get_agent_tools",
-    "GET",
-    "/api/mcp/agents/{agent_id}/tools",
-    takes_min_position=True,
-)
-POST_TOOL_RULES_PREVIEW: Final = Operation(
-    "post_tool_rules_preview",
-    "POST",
-    "/api/mcp/agents/{agent_id}/tools/preview",
-    takes_key=True,
-)
-POST_TOOL_RULES_RESTORE: Final = Operation(
-    "post_tool_rules_restore",
-    "POST",
-    "/api/mcp/agents/{agent_id}/tools/restore",
-    takes_key=True,
-)
-DELETE_CONNECTOR_RULES: Final = Operation(
-    "delete_connector_rules",
-    "DELETE",
-    "/api/mcp/agents/{agent_id}/tools/connectors/{connector_id}",
-    takes_key=True,
-)
-GET_TOOL_EXPLANATION: Final = Operation(
-    "get_tool_explanation",
-    "GET",
-    "/api/mcp/agents/{agent_id}/tools/explain",
-    takes_min_position=True,
-)
-GET_CONNECTOR_TOOLS: Final = Operation(
-    "get_connector_tools",
-    "GET",
-    "/api/mcp/connectors/{id}/tools",
-    takes_min_position=True,
-)
 POST_SECRET: Final = Operation("post_secret", "POST", "/api/secrets", takes_key=True)
 GET_SECRETS: Final = Operation(
     "get_secrets", "GET", "/api/secrets", takes_min_position=True
@@ -287,7 +287,6 @@ POST_SESSION_END: Final = Operation(
     "/api/observability/session/{session_id}/end",
     takes_key=True,
 )
-POST_TRACES: Final = Operation("post_traces", "POST", "/v1/traces")
 GET_SESSION_LIST: Final = Operation(
     "get_session_list",
     "GET",
@@ -300,6 +299,7 @@ GET_SESSION: Final = Operation(
     "/api/observability/session/{session_id}",
     takes_min_position=True,
 )
+POST_TRACES: Final = Operation("post_traces", "POST", "/v1/traces")
 GET_USAGE: Final = Operation("get_usage", "GET", "/api/usage", takes_min_position=True)
 GET_USAGE_CSV: Final = Operation(
     "get_usage_csv", "GET", "/api/usage/export.csv", takes_min_position=True
@@ -346,13 +346,13 @@ POST_CONTRACT_CORRECTION: Final = Operation(
     "/api/llm-router/contracts/{provider_id}/prices/{price_version}/corrections",
     takes_key=True,
 )
+POST_REPRICE: Final = Operation("post_reprice", "POST", "/api/llm-router/reprice")
 POST_GENAI_PRICES_IMPORT: Final = Operation(
     "post_genai_prices_import", "POST", "/api/llm-router/prices/imports/genai-prices"
 )
 POST_LITELLM_IMPORT: Final = Operation(
     "post_litellm_import", "POST", "/api/llm-router/prices/imports/litellm"
 )
-POST_REPRICE: Final = Operation("post_reprice", "POST", "/api/llm-router/reprice")
 GET_AUDIT_EVENTS: Final = Operation(
     "get_audit_events", "GET", "/api/audit/events", takes_min_position=True
 )

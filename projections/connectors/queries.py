@@ -7,9 +7,9 @@ from uuid import UUID
 
 from psycopg.rows import class_row, dict_row
 
+from service.connectors.health import HealthState
 from service.connectors.resource import ConnectorResource, Grant, grant
 from service.database import Db, Pool
-from service.gateway.health.resource import HealthState
 
 
 class ListedConnector(ConnectorResource):

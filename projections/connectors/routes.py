@@ -20,6 +20,7 @@ from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.engine.time_travel import as_of
 from service.connectors.aggregate import Connector
+from service.connectors.health import HealthState
 from service.connectors.resource import (
     ConnectorResource,
     Grant,
@@ -28,7 +29,6 @@ from service.connectors.resource import (
 )
 from service.database import Db
 from service.errors import NotFoundError
-from service.gateway.health.resource import HealthState
 from service.http.app_keys import EVENT_LOG
 from service.http.as_of import At
 from service.http.authentication import PRINCIPAL

@@ -1,14 +1,13 @@
 """Delete sealed values and keys that events have destroyed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from projections.engine.projector import Projector
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
-from service.gateway.approvals.aggregate import Approvals
 from service.keys.destruction import destroy_keys, destroy_values
-from service.secrets.aggregate import Secret
 from service.users.aggregate import User
 
 
@@ -20,15 +19,11 @@ class DestructionProjector(Projector):
     """
 
     name = "destruction"
-    events = (
-        Approvals.Refused,
-        Approvals.Withdrawn,
-        Approvals.Expired,
-        Approvals.Used,
-        Secret.VersionsDestroyed,
-        Secret.Deleted,
-        User.KeyDestroyed,
-    )
+    replayed = False
+
+    def __init__(self, destroying: Iterable[type[Any]]) -> None:
+        """Take the types of events that name values in ``sealed_ids``."""
+        self.events = (*destroying, User.KeyDestroyed)
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         sealed_ids: list[UUID] = []

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.errors import RaiseException
@@ -33,10 +32,7 @@ from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
 from service.outages import Outage, cause_of
-from service.tracing.current import NOT_TRACED
-
-if TYPE_CHECKING:
-    from service.tracing.tracing import Tracing
+from service.spans import NOT_TRACED, Spans
 
 BATCH_EVENTS_MAX = 1000
 STEP_TIMEOUT_S = 120.0
@@ -81,7 +77,7 @@ class Follower:
         log: EventLog,
         conninfo: str,
         *,
-        traces: "Tracing | None" = None,
+        traces: Spans | None = None,
         stopped_retry_s: float = STOPPED_RETRY_S,
     ) -> None:
         self.status = FollowerStatus(projector.name)

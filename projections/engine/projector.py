@@ -34,11 +34,13 @@ class Projector(ABC):
     makes them when the tables are full, which costs much less.
     Any change of its tables, indexes or event types makes the next start rebuild it;
     a subclass that computes other rows for the same tables increments ``version``.
+    A replay of the log fills its tables again unless ``replayed`` is False.
     """
 
     name: ClassVar[str]
-    events: ClassVar[tuple[type[Any], ...]]
+    events: tuple[type[Any], ...]
     version: ClassVar[int] = 1
+    replayed: ClassVar[bool] = True
 
     @cached_property
     def topics(self) -> list[str]:

@@ -8,8 +8,8 @@ from uuid import UUID
 from projections.gateway.queries import recorded_calls
 from service.database import Pool
 from service.event_log.log import EventLog
-from service.gateway.decision import decide_pinned
-from service.gateway.definitions.aggregate import Standing, ToolDefinitions
+from service.tool_definitions.aggregate import Standing, ToolDefinitions
+from service.tool_definitions.pinning import decide_pinned
 from service.tool_rules.call_history import RECORDED_MAX, PinnedTools, RecordedCalls
 from service.tool_rules.decision import Stance
 

@@ -1,22 +1,25 @@
 """Probes and metrics for operators."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
 import psycopg
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import Field
-from typing_extensions import TypedDict
 
-from projections.audit.proofs.signer_problems import signers_problem
 from projections.health.metrics import Metrics
+from projections.health.resource import (
+    NO_PROOFS,
+    FollowerHealth,
+    ProofsHealth,
+    Readiness,
+    Status,
+)
 from service.connection_pool import PoolBusyError
-from service.database import Pool
+from service.database import Db, Pool
 from service.errors import RETRY_LATER
-from service.follower_process import FollowerProcess, State
+from service.follower_process import FollowerProcess
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.server import DRAINING
@@ -35,13 +38,6 @@ FOLLOWERS = """
       LEFT JOIN events.stored_event e ON e.notification_id = p.position + 1
      ORDER BY p.follower
 """
-LOG_CHECK = """
-    SELECT c.position, c.completed_at, c.contradiction
-      FROM read.log_check c LEFT JOIN events.head h ON h.epoch = c.epoch
-     WHERE h.epoch IS NOT NULL OR c.epoch IS NULL
-"""
-
-Status = Literal["ready", "degraded", "draining", "unavailable"]
 
 
 @dataclass(slots=True)
@@ -49,12 +45,15 @@ class Health:
     """The inputs of the probes.
 
     ``follower_process`` is None in a process that has started none; without a trace
-    store the last one is None.
+    store, or proofs, theirs is None. ``left_out`` are followers that don't run, and may
+    have left their position.
     """
 
     pool: Pool
     follower_process: FollowerProcess | None = None
+    proofs: Callable[[Db], Awaitable[ProofsHealth]] | None = None
     trace_store_is_available: Callable[[], bool] | None = None
+    left_out: Collection[str] = ()
     metrics: Metrics = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,55 +62,6 @@ class Health:
 
 
 HEALTH = web.AppKey("health", Health)
-
-
-class FollowerHealth(TypedDict):
-    name: str
-    position: int
-    lag: int
-    lag_s: Annotated[
-        float, Field(description="Age of the oldest unprocessed event, in seconds.")
-    ]
-    stopped: str | None
-
-
-class LogCheckHealth(TypedDict):
-    position: Annotated[
-        int, Field(description="Last event compared with the Merkle tree in this pass.")
-    ]
-    completed_at: Annotated[
-        datetime | None,
-        Field(description="End of the last pass over the whole log without a finding."),
-    ]
-    contradiction: Annotated[
-        str | None,
-        Field(description="Which events are missing or changed; null for none known."),
-    ]
-
-
-class Readiness(TypedDict):
-    status: Status
-    log_position: int | None
-    followers: list[FollowerHealth]
-    follower_process: Annotated[
-        State | None,
-        Field(
-            description="A child process that has ended is restarted within 30 s. Null "
-            "in a process that has started none."
-        ),
-    ]
-    log_check: LogCheckHealth | None
-    signing: Annotated[
-        str | None,
-        Field(
-            description="What keeps checkpoints of the log from being signed, or what "
-            "became of them; null for nothing."
-        ),
-    ]
-    trace_store: Annotated[
-        Literal["available", "suspended"] | None,
-        Field(description="Suspended after failures; null without a trace store."),
-    ]
 
 
 @routes.get("/livez", answers={200: "alive"}, public=True, quiet=True)
@@ -145,16 +95,13 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
     try:
         async with health.pool.connection() as db:
             rows = await (await db.execute(FOLLOWERS)).fetchall()
-            checked = await (await db.execute(LOG_CHECK)).fetchone()
-            signing = await signers_problem(db)
+            proofs = await health.proofs(db) if health.proofs else NO_PROOFS
     except PoolBusyError:
         # It is not unready because it has much to do.
         is_draining = request.app[DRAINING].started
-        return _answer(
-            health, "draining" if is_draining else "degraded", None, [], None
-        )
+        return _answer(health, "draining" if is_draining else "degraded", None, [])
     except psycopg.Error:
-        return _answer(health, "unavailable", None, [], None)
+        return _answer(health, "unavailable", None, [])
     head = rows[0][2]
     followers: list[FollowerHealth] = [
         {
@@ -165,16 +112,8 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
             "stopped": reason,
         }
         for name, at, head, reason, lag_s in rows
-        if name is not None
+        if name is not None and name not in health.left_out
     ]
-    log_check: LogCheckHealth | None = None
-    if checked is not None:
-        position, completed_at, contradiction = checked
-        log_check = {
-            "position": position,
-            "completed_at": completed_at,
-            "contradiction": contradiction,
-        }
     is_available = health.trace_store_is_available
     status: Status = "ready"
     if request.app[DRAINING].started:
@@ -185,12 +124,12 @@ async def get_readyz(request: web.Request) -> Answer[Readiness]:
             health.follower_process is not None
             and health.follower_process.state != "running"
         )
-        or (log_check is not None and log_check["contradiction"])
-        or signing
+        or (proofs.log_check is not None and proofs.log_check["contradiction"])
+        or proofs.signing
         or (is_available is not None and not is_available())
     ):
         status = "degraded"
-    return _answer(health, status, head, followers, log_check, signing)
+    return _answer(health, status, head, followers, proofs)
 
 
 def _answer(
@@ -198,8 +137,7 @@ def _answer(
     word: Status,
     head: int | None,
     followers: list[FollowerHealth],
-    log_check: LogCheckHealth | None,
-    signing: str | None = None,
+    proofs: ProofsHealth = NO_PROOFS,
 ) -> Answer[Readiness]:
     trace_store: Literal["available", "suspended"] | None = None
     if health.trace_store_is_available is not None:
@@ -210,8 +148,8 @@ def _answer(
         "log_position": head,
         "followers": followers,
         "follower_process": None if process is None else process.state,
-        "log_check": log_check,
-        "signing": signing,
+        "log_check": proofs.log_check,
+        "signing": proofs.signing,
         "trace_store": trace_store,
     }
     if word in ("ready", "degraded"):

@@ -8,7 +8,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from random import SystemRandom
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID, uuid4
 
 import orjson
@@ -36,11 +36,8 @@ from service.event_log.commit_notifier import wait_for_commit
 from service.event_log.log import EventLog
 from service.event_log.mapper import UnreadableEventError
 from service.outages import Outage
+from service.spans import NOT_TRACED, Spans
 from service.tasks import end_tasks
-from service.tracing.current import NOT_TRACED
-
-if TYPE_CHECKING:
-    from service.tracing.tracing import Tracing
 
 POLL_S: Final = 0.5
 STANDBY_S: Final = 1.0
@@ -68,7 +65,7 @@ class Relay:
         settings: KafkaSettings,
         *,
         make_publisher: MakePublisher = TransactionalPublisher,
-        traces: "Tracing | None" = None,
+        traces: Spans | None = None,
         stopped_retry_s: float = STOPPED_RETRY_S,
     ) -> None:
         self.metrics = RelayMetrics(relay_position.FOLLOWER, settings.topic)
@@ -235,7 +232,7 @@ async def run_relay(
     conninfo: str,
     settings: KafkaSettings,
     *,
-    traces: "Tracing | None" = None,
+    traces: Spans | None = None,
 ) -> AsyncIterator[Relay]:
     """Run a relay until the block ends."""
     relay = Relay(log, conninfo, settings, traces=traces)

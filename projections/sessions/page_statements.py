@@ -10,15 +10,23 @@ finds the first kind alone. The same plan is best for all its parameters, so Pos
 caches it: planning takes five times as long as executing it.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import LiteralString
+from typing import Final, LiteralString
 
+from aiohttp import web
 from psycopg.sql import SQL, Composable, Composed, Literal
 
 # Enough for all sets of conditions in both scopes, and for common page sizes.
 STATEMENTS_MAX = 256
-# The followers whose tables the statements read.
-FOLLOWERS = ("sessions", "agents", "gateway")
+# Whether tool calls are recorded, in a table of the gateway.
+HAS_TOOL_CALLS: Final = web.AppKey("has_tool_calls", bool)
+TOOL_CALL_COUNTS = SQL("read.tool_call_count")
+NO_TOOL_CALL_COUNTS = SQL("""
+    (SELECT NULL::uuid AS agent_id, '' AS session_id, '' AS trace_id,
+            0::bigint AS calls, 0::bigint AS errors
+      WHERE false)
+""")
 
 # The page reflects the lowest position. Which sessions there are is known up to the
 # position of their own follower: a cursor has that one.
@@ -30,7 +38,7 @@ REFLECTED = SQL("""
                     CASE WHEN p.epoch = h.epoch THEN p.position ELSE 0 END AS position
                FROM read.position p, events.head h
               WHERE p.follower IN ({followers})) AS each)
-""").format(followers=SQL(", ").join(map(Literal, FOLLOWERS)))
+""")
 # Names of columns are those of the fields of SessionRow.
 COLUMNS = SQL("""
     s.id, s.session_id, s.agent_id, s.user_id, s.started_at,
@@ -46,7 +54,7 @@ TEXTS = SQL("""
     LEFT JOIN read.session_turn o
       ON o.session = s.id AND o.version = s.last_output_version
     LEFT JOIN events.user_key k ON k.user_id = s.user_id
-    LEFT JOIN read.tool_call_count t
+    LEFT JOIN {tool_calls} t
       ON t.agent_id = s.agent_id AND t.session_id = s.session_id AND t.trace_id = ''
 """)
 MANAGED = SQL("""
@@ -83,7 +91,7 @@ SHOWN = SQL("""
            {texts}
       ) ON true
      ORDER BY s.started_at DESC, s.id DESC
-""").format(reflected=REFLECTED, columns=COLUMNS, texts=TEXTS)
+""")
 NEWEST = SQL("ORDER BY s.started_at DESC, s.id DESC LIMIT {reach}")
 REACH = SQL("%(reach)s")
 IN_WINDOW = SQL("s.started_at >= %(window_start)s")
@@ -137,21 +145,35 @@ CONDITIONS: dict[str, LiteralString] = {
 TIMES = frozenset({"after", "end_time"})
 
 
+def followers_read(*, tool_calls: bool) -> Sequence[str]:
+    """Return the followers whose tables the statements read."""
+    return ("sessions", "agents", *(["gateway"] if tool_calls else []))
+
+
+def texts_joined(*, tool_calls: bool) -> Composed:
+    """Return the joins of what a session shows beside its row."""
+    return TEXTS.format(
+        tool_calls=TOOL_CALL_COUNTS if tool_calls else NO_TOOL_CALL_COUNTS
+    )
+
+
 @lru_cache(maxsize=STATEMENTS_MAX)
-def full_page(names: tuple[str, ...], *, everything: bool, limit: int) -> bytes:
+def full_page(
+    names: tuple[str, ...], *, everything: bool, limit: int, tool_calls: bool
+) -> bytes:
     """Return the statement for a page that sessions started in the window fill."""
     # The limit is part of the text: without knowing it, PostgreSQL overestimates the
     # cost of a generic plan, and would plan each execution.
     statement = FULL_PAGE.format(
         managed=MANAGED,
         recent=_recent(names, everything=everything, reach=SQL("{}").format(limit)),
-        shown=SHOWN,
+        shown=_shown(tool_calls=tool_calls),
     )
     return _shortened(statement)
 
 
 @lru_cache(maxsize=STATEMENTS_MAX)
-def page(names: tuple[str, ...], *, everything: bool) -> bytes:
+def page(names: tuple[str, ...], *, everything: bool, tool_calls: bool) -> bytes:
     """Return the statement for any page; ``names`` are keys of :data:`CONDITIONS`."""
     found = [SQL(CONDITIONS[name]) for name in names]
     earlier = found if everything else [*found, IS_VISIBLE]
@@ -163,9 +185,18 @@ def page(names: tuple[str, ...], *, everything: bool) -> bytes:
             conditions=SQL(" AND ").join(earlier or [SQL("true")]),
             newest=NEWEST.format(reach=REACH),
         ),
-        shown=SHOWN,
+        shown=_shown(tool_calls=tool_calls),
     )
     return _shortened(statement)
+
+
+def _shown(*, tool_calls: bool) -> Composed:
+    followers = map(Literal, followers_read(tool_calls=tool_calls))
+    return SHOWN.format(
+        reflected=REFLECTED.format(followers=SQL(", ").join(followers)),
+        columns=COLUMNS,
+        texts=texts_joined(tool_calls=tool_calls),
+    )
 
 
 def _recent(names: tuple[str, ...], *, everything: bool, reach: Composable) -> Composed:

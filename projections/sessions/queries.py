@@ -15,7 +15,11 @@ from service.database import Db
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """A page of a list; ``everything``: not only of what the caller can see."""
+    """A page of a list.
+
+    ``everything``: not only of what the caller can see. ``tool_calls``: with the
+    figures of tool calls, which the gateway records.
+    """
 
     caller: UUID
     everything: bool
@@ -28,6 +32,7 @@ class PageRequest:
     user_id: UUID | None = None
     has_error: bool | None = None
     session_id_prefix: str | None = None
+    tool_calls: bool = True
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -126,12 +131,17 @@ async def _page(
 def full_page_statement(asked: PageRequest) -> bytes:
     """Return the statement for a page that sessions started in the window fill."""
     return page_statements.full_page(
-        asked.conditions, everything=asked.everything, limit=asked.limit
+        asked.conditions,
+        everything=asked.everything,
+        limit=asked.limit,
+        tool_calls=asked.tool_calls,
     )
 
 
 def page_statement(asked: PageRequest) -> bytes:
-    return page_statements.page(asked.conditions, everything=asked.everything)
+    return page_statements.page(
+        asked.conditions, everything=asked.everything, tool_calls=asked.tool_calls
+    )
 
 
 def page_parameters(asked: PageRequest) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from projections.engine.snapshot import read_once, refuse_older
 from projections.sessions.cursor import Cursor
-from projections.sessions.page_statements import FOLLOWERS
+from projections.sessions.page_statements import HAS_TOOL_CALLS, followers_read
 from projections.sessions.parameters import SessionListQuery
 from projections.sessions.queries import PageRequest, PageRow, session_page
 from projections.sessions.rendering import count_agents, rendered
@@ -66,8 +66,10 @@ async def get_session_list(
     `successful_agents` counts the agents whose sessions were all looked up in it.
     """
     began_at = time.monotonic()
-    asked = _asked(query, request[PRINCIPAL])
-    async with read_once(request, *FOLLOWERS, min_position=query.min_position) as db:
+    has_tool_calls = request.app[HAS_TOOL_CALLS]
+    asked = _asked(query, request[PRINCIPAL], tool_calls=has_tool_calls)
+    followers = followers_read(tool_calls=has_tool_calls)
+    async with read_once(request, *followers, min_position=query.min_position) as db:
         found, position = await session_page(db, asked)
         refuse_older(request, position)
     rows = found[: query.limit]
@@ -98,7 +100,9 @@ async def get_session_list(
     )
 
 
-def _asked(query: SessionListQuery, principal: Principal) -> PageRequest:
+def _asked(
+    query: SessionListQuery, principal: Principal, *, tool_calls: bool
+) -> PageRequest:
     window_start = query.window_start(datetime.now(UTC))
     if query.end_time is not None and query.end_time <= window_start:
         raise MalformedRequestError(
@@ -108,6 +112,7 @@ def _asked(query: SessionListQuery, principal: Principal) -> PageRequest:
     return PageRequest(
         caller=principal.user_id,
         everything=principal.sees_everything,
+        tool_calls=tool_calls,
         window_start=window_start,
         # One more, to know whether there is a next page.
         limit=query.limit + 1,

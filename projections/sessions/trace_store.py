@@ -78,7 +78,7 @@ class TraceStore(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Traces:
     """The service's trace store, if any.
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Final
 from uuid import UUID
 
 from psycopg.rows import args_row, class_row
-from psycopg.sql import SQL, Identifier
+from psycopg.sql import SQL, Composed, Identifier
 
-from projections.sessions.page_statements import COLUMNS, TEXTS
+from projections.sessions.page_statements import COLUMNS, texts_joined
 from projections.sessions.queries import SessionRow
 from projections.sessions.resource import ToolCallFigures
 from projections.sessions.table import TurnRow
@@ -22,7 +23,7 @@ SESSION = SQL("""
        AND (%(everything)s OR s.user_id = %(caller)s OR EXISTS (
             SELECT FROM read.agent_manager m
              WHERE m.agent_id = s.agent_id AND m.user_id = %(caller)s))
-""").format(columns=COLUMNS, texts=TEXTS)
+""")
 # Only repricing needs them; they are as long as the turn has model calls.
 LEFT_OUT: Final = ("shares", "calls")
 TURNS = SQL("""
@@ -46,13 +47,19 @@ TOOL_CALLS = """
 """
 
 
+@lru_cache(maxsize=2)
+def _session_statement(*, tool_calls: bool) -> Composed:
+    return SESSION.format(columns=COLUMNS, texts=texts_joined(tool_calls=tool_calls))
+
+
 async def visible_session(
-    db: Db, session: UUID, *, caller: UUID, everything: bool
+    db: Db, session: UUID, *, caller: UUID, everything: bool, tool_calls: bool
 ) -> SessionRow | None:
     """Return a session, or None if there is none that the caller can see."""
+    statement = _session_statement(tool_calls=tool_calls)
     async with db.cursor(row_factory=args_row(SessionRow)) as cursor:
         await cursor.execute(
-            SESSION, {"id": session, "caller": caller, "everything": everything}
+            statement, {"id": session, "caller": caller, "everything": everything}
         )
         return await cursor.fetchone()
 

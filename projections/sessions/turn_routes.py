@@ -8,7 +8,7 @@ from aiohttp import web
 from pydantic import Field
 
 from projections.engine.snapshot import reading
-from projections.sessions.page_statements import FOLLOWERS
+from projections.sessions.page_statements import HAS_TOOL_CALLS, followers_read
 from projections.sessions.rendering import rendered
 from projections.sessions.resource import (
     NO_TOOL_CALLS,
@@ -67,19 +67,24 @@ async def get_session(
     """
     began_at = time.monotonic()
     principal = request[PRINCIPAL]
-    async with reading(request, *FOLLOWERS) as snapshot:
+    has_tool_calls = request.app[HAS_TOOL_CALLS]
+    followers = followers_read(tool_calls=has_tool_calls)
+    async with reading(request, *followers) as snapshot:
         row = await visible_session(
             snapshot.db,
             ChatSession.create_id(session_id),
             caller=principal.user_id,
             everything=principal.sees_everything,
+            tool_calls=has_tool_calls,
         )
         if row is None:
             raise NotFoundError("no such session")
         found = await session_turns(
             snapshot.db, row.id, offset=query.offset, limit=query.limit + 1
         )
-        tool_calls = await turn_tool_calls(snapshot.db, row, found)
+        tool_calls = (
+            await turn_tool_calls(snapshot.db, row, found) if has_tool_calls else {}
+        )
     # A page without turns still shows the session's first and last text.
     has_texts = found or row.sealed_input or row.sealed_output
     if has_texts and not row.is_erased:

@@ -8,9 +8,9 @@ from projections.tool_rules.spans import DefinitionSpan, Spans
 from projections.tool_rules.table import first_seen_of, lasting_definitions
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
-from service.gateway.definitions.acceptable import is_acceptable_name
-from service.gateway.definitions.aggregate import FIRST_SEEN_MAX
 from service.pacing import Pace
+from service.tool_definitions.aggregate import FIRST_SEEN_MAX
+from service.tool_definitions.names import is_acceptable_name
 
 Tool = tuple[UUID, str]
 

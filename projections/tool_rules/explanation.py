@@ -16,10 +16,10 @@ from projections.tool_rules.spans import Found, RuleSpan
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.database import Db
-from service.gateway.decision import PinReason, decide_pinned
-from service.gateway.definitions.aggregate import Standing, ToolDefinitions
-from service.gateway.tool_aliases import tools_by_alias
 from service.pacing import in_thread
+from service.tool_definitions.aggregate import Standing, ToolDefinitions
+from service.tool_definitions.aliases import tools_by_alias
+from service.tool_definitions.pinning import PinReason, decide_pinned
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance, decide, matching_rules
 

@@ -16,8 +16,8 @@ from projections.tool_rules.spans import (
 from projections.tool_rules.table import select
 from service.agents.aggregate import Agent
 from service.database import Db
-from service.gateway.definitions.acceptable import is_acceptable_name
-from service.gateway.definitions.aggregate import ToolDefinitions
+from service.tool_definitions.aggregate import ToolDefinitions
+from service.tool_definitions.names import is_acceptable_name
 from service.tool_rules.glob import search_key, search_keys
 
 # So many are looked at, of each kind, for the event that last changed a decision.

@@ -14,8 +14,8 @@ from projections.tool_rules.spans import (
     Span,
     held,
 )
-from service.gateway.decision import decide_pinned
-from service.gateway.definitions.aggregate import Standing
+from service.tool_definitions.aggregate import Standing
+from service.tool_definitions.pinning import decide_pinned
 from service.tool_rules.comparison import Work
 from service.tool_rules.decision import Stance, decide
 from service.tool_rules.glob import has_parts_of, matches

@@ -24,8 +24,8 @@ from projections.tool_rules.table import (
 from service.connectors.aggregate import Connector
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.pacing import Pace
+from service.tool_definitions.aggregate import ToolDefinitions
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.glob import search_key
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
-from service.gateway.definitions.aggregate import Standing, standing_of
+from service.tool_definitions.aggregate import Standing, standing_of
 
 
 @dataclass(slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from projections.usage.table import (
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
-from service.sessions.otlp.old_traces import KEPT_FOR
+from service.sessions.late_spans import AMENDED_FOR
 
 # Precise enough for any sum of costs, so nothing is rounded.
 EXACT = Context(prec=100)
@@ -90,7 +90,7 @@ class UsageProjector(Projector):
         if any(isinstance(each.event, ChatSession.TurnRepriced) for each in events):
             await delete_empty(db, rows.values())
         await _keep(db, latest, made_at)
-        await delete_amendable(db, before=events[-1].recorded_at - KEPT_FOR)
+        await delete_amendable(db, before=events[-1].recorded_at - AMENDED_FOR)
 
 
 async def _parts_before(

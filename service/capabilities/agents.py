@@ -3,13 +3,12 @@
 from projections.agents.projector import AgentsProjector
 from projections.agents.routes import routes as agent_reads
 from service.agents.aggregate import Agent
-from service.agents.gateway_routes import routes as agent_gateway
 from service.agents.routes import routes as agent_commands
 from service.capabilities.declaration import Capability
 
 AGENTS = Capability(
     name="agents",
     aggregates=(Agent,),
-    routes=(agent_commands, agent_gateway, agent_reads),
+    routes=(agent_commands, agent_reads),
     projectors=(AgentsProjector(),),
 )

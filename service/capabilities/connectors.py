@@ -4,7 +4,6 @@ from projections.connectors.projector import ConnectorsProjector
 from projections.connectors.routes import routes as connector_reads
 from service.capabilities.declaration import Capability
 from service.connectors.aggregate import Connector
-from service.connectors.gateway_routes import routes as connector_gateway
 from service.connectors.grant_routes import routes as grant_commands
 from service.connectors.ownership_routes import routes as ownership_commands
 from service.connectors.routes import routes as connector_commands
@@ -16,7 +15,6 @@ CONNECTORS = Capability(
         connector_commands,
         ownership_commands,
         grant_commands,
-        connector_gateway,
         connector_reads,
     ),
     projectors=(ConnectorsProjector(),),

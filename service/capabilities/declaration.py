@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from aiohttp import web
 
 from projections.engine.projector import Projector
-from projections.sessions.phoenix.store import PhoenixStore
 from service.aggregate import LoggedAggregate
 from service.config import Config
 from service.follower_process import FollowerProcess
@@ -25,16 +24,16 @@ class Process:
     """What one process of the service has.
 
     With ``traces`` requests, followers and tool calls have spans. ``follower_process``
-    is the one that this process has started, if any. ``phoenix`` enriches lists of
-    sessions. ``demo_port`` is the port of 127.0.0.1 where the tools of the demo are.
+    is the one that this process has started, if any. ``demo_port`` is the port of
+    127.0.0.1 where the tools of the demo are. ``followers_left_out`` run nowhere.
     """
 
     config: Config
     resources: Resources
     traces: "Tracing | None" = None
     follower_process: FollowerProcess | None = None
-    phoenix: PhoenixStore | None = None
     demo_port: int | None = None
+    followers_left_out: Sequence[str] = ()
 
 
 # Runs while an application serves, as a member of its ``cleanup_ctx``.
@@ -83,3 +82,38 @@ class Capability:
     @property
     def operations(self) -> list[Operation]:
         return [each for routes in self.routes for each in routes.operations]
+
+
+def nothing() -> Capability | None:
+    """Bring no more than settings and code that a command line or root calls."""
+    return None
+
+
+def always(_config: Config) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionalCapability:
+    """A capability that ``--without`` leaves out, known without importing its code.
+
+    ``load`` imports what it brings, which has its name. ``aggregates`` and ``settings``
+    are known in any case: a log may hold events of what is left out now. ``packages``
+    is its code, which no other imports: neither the core, nor an optional one that
+    doesn't say in ``imports`` why.
+    ``followers`` are named here for those that meet with positions which they have left
+    behind. Where it ``is_used``, the modules in ``requires`` must be installed, by
+    ``extra`` of this package, and the capabilities in ``needs`` run.
+    """
+
+    name: str
+    packages: Sequence[str]
+    load: Callable[[], Capability | None] = nothing
+    aggregates: Sequence[type[LoggedAggregate]] = ()
+    settings: Sequence[type[SettingGroup]] = ()
+    followers: Sequence[str] = ()
+    imports: Mapping[str, str] = field(default_factory=dict)
+    is_used: Callable[[Config], bool] = always
+    needs: Sequence[str] = ()
+    requires: Sequence[str] = ()
+    extra: str | None = None

@@ -10,22 +10,18 @@ from projections.gateway.history import RecordedHistory
 from projections.gateway.projector import GatewayProjector
 from projections.gateway.queries import overdue_approvals
 from projections.gateway.routes import routes as call_reads
+from projections.sessions.page_statements import HAS_TOOL_CALLS
+from service.agents.gateway_routes import routes as agent_gateway
 from service.capabilities.declaration import AppTask, Capability, Process
-from service.gateway.approvals.aggregate import Approvals
+from service.connectors.gateway_routes import routes as connector_gateway
 from service.gateway.approvals.routes import routes as approval_commands
-from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRefusal
-from service.gateway.config import GatewayConfig
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.definitions.routes import HIDDEN_CHARACTERS
 from service.gateway.definitions.routes import routes as definition_commands
 from service.gateway.endpoint.routes import routes as agent_endpoints
 from service.gateway.gate import GATE
-from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.gateway.health.routes import routes as connector_health
 from service.gateway.health.table import CONNECTOR_HEALTH, HealthTable
-from service.gateway.listings.aggregate import ToolListing
 from service.gateway.serving import GatewaySettings, serving_agents
-from service.gateway.tokens.aggregate import AgentTokens
 from service.gateway.tokens.routes import routes as agent_token_commands
 from service.gateway.tool_gate import ToolGate
 from service.gateway.tool_names import LatestToolNames
@@ -55,6 +51,7 @@ def _add_resources(app: web.Application, process: Process) -> None:
     app[CONNECTOR_HEALTH] = HealthTable(resources.pool)
     app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
     app[TOOL_NAMES] = LatestToolNames(resources.log)
+    app[HAS_TOOL_CALLS] = True
 
 
 def _tasks(app: web.Application, process: Process) -> Sequence[AppTask]:
@@ -73,19 +70,11 @@ def _tasks(app: web.Application, process: Process) -> Sequence[AppTask]:
     )
 
 
-GATEWAY = Capability(
+GATEWAY_PARTS = Capability(
     name="gateway",
-    aggregates=(
-        AgentTokens,
-        Approvals,
-        ToolCall,
-        ToolCallBatch,
-        ToolCallRefusal,
-        ToolDefinitions,
-        ToolListing,
-        UpstreamHandshake,
-    ),
     routes=(
+        agent_gateway,
+        connector_gateway,
         definition_commands,
         connector_health,
         agent_token_commands,
@@ -98,7 +87,6 @@ GATEWAY = Capability(
         "agent_manager",
         "connector",
     ),
-    settings=(GatewayConfig,),
     app_resources=_add_resources,
     app_tasks=_tasks,
 )

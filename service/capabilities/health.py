@@ -11,10 +11,11 @@ from service.capabilities.declaration import Capability, Process
 
 
 def _add_resources(app: web.Application, process: Process) -> None:
-    app[HEALTH] = health = Health(process.resources.pool, process.follower_process)
-    phoenix = process.phoenix
-    if phoenix is not None:
-        health.trace_store_is_available = lambda: phoenix.is_available
+    app[HEALTH] = Health(
+        process.resources.pool,
+        process.follower_process,
+        left_out=process.followers_left_out,
+    )
 
 
 def _database_size(process: Process) -> AbstractAsyncContextManager[None]:

@@ -1,4 +1,4 @@
-"""Providers, models and their prices over time; imports, and costs computed again."""
+"""Providers, models and their prices over time, and costs computed again."""
 
 import asyncio
 
@@ -13,8 +13,6 @@ from projections.sessions.repricing_queries import recorded_turns
 from service.capabilities.declaration import Capability, Process
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.contract_routes import routes as contract_commands
-from service.price_catalog.imports.routes import IMPORT_RESOURCES
-from service.price_catalog.imports.routes import routes as price_imports
 from service.price_catalog.match_rules import MatchRules
 from service.price_catalog.provider import Provider
 from service.price_catalog.routes import routes as price_commands
@@ -22,8 +20,7 @@ from service.sessions.repricing_routes import ONE_AT_A_TIME, RECORDED_TURNS
 from service.sessions.repricing_routes import routes as repricing_commands
 
 
-def _add_resources(app: web.Application, process: Process) -> None:
-    app[IMPORT_RESOURCES] = process.resources
+def _add_resources(app: web.Application, _process: Process) -> None:
     app[CATALOG_CACHE] = CatalogCache()
     app[RECORDED_TURNS] = recorded_turns
     app[ONE_AT_A_TIME] = asyncio.Lock()
@@ -35,7 +32,6 @@ PRICE_CATALOG = Capability(
     routes=(
         price_commands,
         contract_commands,
-        price_imports,
         repricing_commands,
         price_reads,
         price_history,

@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from projections.relay.config import RelayConfig
 from projections.relay.kafka_settings import kafka_settings
 from projections.relay.routes import EVENT_DOCUMENTS, EventDocuments
 from projections.relay.routes import routes as event_documents
@@ -26,22 +25,31 @@ def _add_resources(app: web.Application, process: Process) -> None:
 @asynccontextmanager
 async def _relay(process: Process) -> AsyncIterator[None]:
     # Only where it runs: other processes need no client of Kafka.
-    from projections.relay.checkpoint_relay import run_checkpoint_relay
     from projections.relay.relay import run_relay
 
     resources, settings = process.resources, kafka_settings(process.config)
-    async with (
-        run_relay(resources.log, resources.conninfo, settings, traces=process.traces),
-        run_checkpoint_relay(resources.pool, resources.conninfo, settings),
+    async with run_relay(
+        resources.log, resources.conninfo, settings, traces=process.traces
     ):
         yield
 
 
-RELAY = Capability(
+@asynccontextmanager
+async def _checkpoint_relay(process: Process) -> AsyncIterator[None]:
+    if "proofs" in process.config.left_out:
+        yield
+        return
+    from projections.relay.checkpoint_relay import run_checkpoint_relay
+
+    resources, settings = process.resources, kafka_settings(process.config)
+    async with run_checkpoint_relay(resources.pool, resources.conninfo, settings):
+        yield
+
+
+RELAY_PARTS = Capability(
     name="relay",
     routes=(event_documents,),
-    settings=(RelayConfig,),
     check_settings=_check_settings,
     app_resources=_add_resources,
-    background={"relay": (_relay,)},
+    background={"relay": (_relay, _checkpoint_relay)},
 )

@@ -17,12 +17,12 @@ from psycopg.errors import InsufficientPrivilege
 from psycopg.sql import SQL, Identifier
 from pydantic import TypeAdapter, ValidationError
 
-from projections.audit.proofs.queries import latest_checkpoint
+from projections.audit.proofs.queries import latest_checkpoint, leaves_known
 from projections.audit.replay import replay
 from projections.audit.trail.export import export
 from projections.audit.trail.filters import TrailQuery, filters_of
 from projections.audit.trail.queries import trail_and_log_end
-from projections.catalog import follower_conninfo
+from projections.catalog import follower_conninfo, running_projectors
 from projections.engine.time_travel import as_of
 from service.aggregates import AGGREGATES
 from service.cli.audit_verify import add_verify_to
@@ -53,7 +53,7 @@ READ_ONLY: Final = {
     "idle_in_transaction_session_timeout": "0",
 }
 
-AuditCommand = Callable[[str, argparse.Namespace], Awaitable[int]]
+AuditCommand = Callable[[str, Config, argparse.Namespace], Awaitable[int]]
 
 
 def add_to(parser: argparse.ArgumentParser) -> None:
@@ -129,7 +129,7 @@ def audit_command(config: Config, options: argparse.Namespace) -> int:
     command: AuditCommand = options.audit_command
 
     async def work(url: str) -> int:
-        return await command(url, options)
+        return await command(url, config, options)
 
     with database_to_read(config) as url:
         # On an external one, perhaps a replica, the login role may see no migrations.
@@ -152,7 +152,9 @@ async def reading_database(database_url: str) -> AsyncIterator[Db]:
         yield db
 
 
-async def _events(database_url: str, options: argparse.Namespace) -> int:
+async def _events(
+    database_url: str, _config: Config, options: argparse.Namespace
+) -> int:
     query = _query(options)
     mapper = EventMapper(AGGREGATES)
     async with reading_database(database_url) as db:
@@ -168,7 +170,11 @@ async def _events(database_url: str, options: argparse.Namespace) -> int:
             filters = await filters_of(db, query, last=trail)
         with _output(options.output) as file:
             async for exported in export(
-                lambda: nullcontext(db), mapper, filters, options.format
+                lambda: nullcontext(db),
+                mapper,
+                filters,
+                options.format,
+                leaves_known,
             ):
                 file.write(exported.lines)
     return 0
@@ -188,7 +194,9 @@ def _query(options: argparse.Namespace) -> TrailQuery:
         raise ConfigError("; ".join(problems)) from None
 
 
-async def _checkpoint(database_url: str, options: argparse.Namespace) -> int:
+async def _checkpoint(
+    database_url: str, _config: Config, options: argparse.Namespace
+) -> int:
     async with reading_database(database_url) as db:
         checkpoint = await latest_checkpoint(db)
     if checkpoint is None:
@@ -201,7 +209,9 @@ async def _checkpoint(database_url: str, options: argparse.Namespace) -> int:
     return 0
 
 
-async def _replay(database_url: str, options: argparse.Namespace) -> int:
+async def _replay(
+    database_url: str, config: Config, options: argparse.Namespace
+) -> int:
     mapper = EventMapper(AGGREGATES)
     # Without --into the service's own role builds them, as it does the live ones.
     into = options.into or follower_conninfo(database_url)
@@ -215,6 +225,7 @@ async def _replay(database_url: str, options: argparse.Namespace) -> int:
             source,
             target,
             mapper,
+            running_projectors(config),
             position=position,
             schema=schema,
             progress=_print_progress,

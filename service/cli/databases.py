@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -13,9 +13,11 @@ from psycopg.sql import SQL, Identifier
 from service.config import Config
 from service.database import SERVICE_ROLE
 from service.embedded_postgres.errors import DataFolderInUseError
-from service.embedded_postgres.server import EmbeddedPostgres
 from service.errors import ConfigError
 from service.migrate import migrate, require_migrated
+
+if TYPE_CHECKING:
+    from service.embedded_postgres.server import EmbeddedPostgres
 
 HAS_EFFECTIVE_IDS: Final = os.access in os.supports_effective_ids
 MAY_LOG_IN: Final = "SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin"
@@ -43,15 +45,22 @@ def require_data_folder(config: Config) -> None:
 
 
 @contextmanager
-def database(config: Config) -> Iterator[tuple[str, EmbeddedPostgres | None]]:
+def database(config: Config) -> Iterator[tuple[str, "EmbeddedPostgres | None"]]:
     """Yield the database's URL, starting the embedded one where none is given."""
     _make_folder(config.data_dir)
     if config.database_url is not None:
         yield config.database_url, None
         return
     _require_writable(config.data_dir)
-    with EmbeddedPostgres.start(config.data_dir) as postgres:
+    with _embedded().start(config.data_dir) as postgres:
         yield postgres.url, postgres
+
+
+def _embedded() -> "type[EmbeddedPostgres]":
+    # Perhaps not installed, where the database has a URL.
+    from service.embedded_postgres.server import EmbeddedPostgres
+
+    return EmbeddedPostgres
 
 
 def _make_folder(data_dir: Path) -> None:
@@ -100,7 +109,7 @@ def migrated_database(config: Config) -> Iterator[str]:
 
 @contextmanager
 def _existing(config: Config, *, migrates: bool) -> Iterator[str]:
-    if config.database_url is None and not EmbeddedPostgres.is_in(config.data_dir):
+    if config.database_url is None and not _embedded().is_in(config.data_dir):
         raise ConfigError(
             f"no database in {config.data_dir}; set --data-dir or --database-url, or "
             "create one with 'agent-runtime serve'"
@@ -111,7 +120,7 @@ def _existing(config: Config, *, migrates: bool) -> Iterator[str]:
                 migrate(url)
             yield url
     except DataFolderInUseError:
-        yield EmbeddedPostgres.url_of_running(config.data_dir)
+        yield _embedded().url_of_running(config.data_dir)
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import argparse
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from projections.audit.proofs.contradictions import (
 )
 from projections.audit.proofs.log_time import said, seconds_ahead
 from projections.audit.proofs.signer_problems import signers_problem
+from service.capabilities.catalog import followers_left_out
 from service.cli.check import Check
 from service.cli.data_folder_checks import check_data_folder
 from service.cli.databases import (
@@ -112,9 +114,7 @@ def doctor_command(config: Config, _options: argparse.Namespace) -> int:
 
 async def _doctor(config: Config, database_url: str) -> int:
     root = await outside_root_keys(config, config.wait_root_key_s)
-    checks = await check_installation(
-        database_url, config.data_dir, root, config.read_database_url
-    )
+    checks = await check_installation(config, database_url, root)
     return _report([Check(MIGRATED), *checks])
 
 
@@ -130,31 +130,35 @@ def _report(checks: Sequence[Check]) -> int:
 
 
 async def check_installation(
-    database_url: str,
-    data_dir: Path,
-    root: RootKeys | None,
-    read_database_url: str | None = None,
+    config: Config, database_url: str, root: RootKeys | None
 ) -> list[Check]:
-    """Run every check; none of them changes the installation."""
-    checks = check_data_folder(data_dir, datetime.now(UTC))
+    """Run every check; none of them changes the installation.
+
+    :raises ConfigError: the settings leave out what can't be left out
+    """
+    followers = partial(_followers, left_out=followers_left_out(config))
+    proofs = [] if "proofs" in config.left_out else [_tree, _signing]
+    checks = check_data_folder(config.data_dir, datetime.now(UTC))
+    if config.left_out:
+        checks.append(Check(f"left out: {', '.join(sorted(config.left_out))}"))
     async with connection_pool(service_conninfo(database_url)) as pool:
         on_database: list[Callable[[Pool], Awaitable[list[Check]]]] = [
             _version,
             _durability,
             _privileges,
             _positions,
-            _tree,
-            _signing,
+            *proofs,
             _time,
             _sealed_values,
-            _followers,
+            followers,
             _writers,
         ]
         for check in on_database:
             checks += await check(pool)
-        checks.append(await _keys(pool, data_dir, root))
-        if read_database_url is not None:
-            found = await check_replica(pool, service_conninfo(read_database_url))
+        checks.append(await _keys(pool, config.data_dir, root))
+        if config.read_database_url is not None:
+            replica = service_conninfo(config.read_database_url)
+            found = await check_replica(pool, replica)
             checks += [Check(name, problem) for name, problem in found.items()]
     return checks
 
@@ -250,11 +254,13 @@ async def _sealed_values(pool: Pool) -> list[Check]:
     return [Check("values of secrets are there", problem)]
 
 
-async def _followers(pool: Pool) -> list[Check]:
+async def _followers(pool: Pool, *, left_out: Sequence[str]) -> list[Check]:
     async with pool.connection() as db:
         rows = await (await db.execute(FOLLOWERS)).fetchall()
     checks = []
     for name, lag, reason in rows:
+        if name in left_out:
+            continue
         problem = f"stopped: {reason}" if reason else None
         if problem is None and lag > LAG_MAX:
             problem = f"{lag} events behind"

@@ -60,6 +60,21 @@ logger = logging.getLogger(__name__)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status, as EPILOG names them."""
+    try:
+        return _main(arguments)
+    except ModuleNotFoundError as error:
+        from service.capabilities.catalog import extra_with
+
+        if error.name is None or (extra := extra_with(error.name)) is None:
+            raise
+        print_error(
+            f"this needs {error.name}, which isn't installed: run pip install "
+            f"'agent-runtime[{extra}]'"
+        )
+        return EXIT_CONFIG
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     if arguments is None:
         arguments = sys.argv[1:]
     # Before the command's module is imported: libraries may read them at once.

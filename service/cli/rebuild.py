@@ -1,8 +1,10 @@
 """``agent-runtime rebuild``."""
 
 import argparse
+from collections.abc import Sequence
 
-from projections.catalog import PROJECTORS, follower_conninfo
+from projections.catalog import follower_conninfo, running_projectors
+from projections.engine.projector import Projector
 from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
 from service.cli.databases import database_in_use
@@ -28,22 +30,22 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 def rebuild_command(config: Config, options: argparse.Namespace) -> int:
     with database_in_use(config) as url:
-        return run_async(_rebuild(url, options.projection))
+        return run_async(_rebuild(url, running_projectors(config), options.projection))
 
 
-async def _rebuild(database_url: str, wanted: str) -> int:
-    projectors = [
-        projector for projector in PROJECTORS if wanted in (projector.name, ALL)
-    ]
-    if not projectors:
-        names = ", ".join(sorted(projector.name for projector in PROJECTORS))
+async def _rebuild(
+    database_url: str, projectors: Sequence[Projector], wanted: str
+) -> int:
+    chosen = [each for each in projectors if wanted in (each.name, ALL)]
+    if not chosen:
+        names = ", ".join(each.name for each in projectors)
         print_error(
             f"no projection is named {wanted!r}; choose {ALL} or one of {names}"
         )
         return EXIT_FAILED
     mapper = EventMapper(AGGREGATES)
     conninfo = follower_conninfo(database_url)
-    for projector in projectors:
+    for projector in chosen:
         name = projector.name
 
         def progress(position: int, head: int, name: str = name) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import logging
 
+from service.capabilities.catalog import require_runnable
 from service.cli.databases import database, for_service, require_primary
 from service.cli.running import run_async
 from service.cli.settings import GENERAL, GROUPS, add_settings
@@ -29,6 +30,7 @@ def serve_command(config: Config, _options: argparse.Namespace) -> int:
     if config.reads_only and config.only != "api":
         raise ConfigError("--reads-only is for processes with --only api")
     require_primary(config)
+    require_runnable(config)
     forbid_dumps()
     # Before PostgreSQL is started and the database is migrated.
     require_free_address(config.host, config.port)

@@ -5,11 +5,12 @@ from typing import Annotated, ClassVar, Final
 
 from aiohttp import hdrs, web
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from service.console.codes import SignInCodes
 from service.console.files import file_response
 from service.errors import ForbiddenError, TooManyRequestsError, UnauthenticatedError
-from service.http.app_keys import EVENT_LOG
+from service.http.app_keys import EVENT_LOG, LEFT_OUT
 from service.http.authentication import count_refused_token, principal_of
 from service.http.browser_session import (
     authorization_of,
@@ -46,6 +47,13 @@ PATHS: Final = {
 Credential = Annotated[
     str | None, Field(min_length=1, max_length=CREDENTIAL_CHARACTERS_MAX)
 ]
+
+
+class Session(TypedDict):
+    """``left_out`` are the capabilities that the service runs without."""
+
+    signed_in: bool
+    left_out: list[str]
 
 
 class SignIn(RequestModel):
@@ -101,7 +109,7 @@ async def get_console_file(
     public=True,
     documented=False,
 )
-async def get_console_session(request: web.Request) -> Answer[dict[str, bool]]:
+async def get_console_session(request: web.Request) -> Answer[Session]:
     """Say whether the browser's cookie is valid, without an error if not.
 
     A browser would report 401 on the first visit as a fault of the page.
@@ -112,7 +120,10 @@ async def get_console_session(request: web.Request) -> Answer[dict[str, bool]]:
     except (UnauthenticatedError, TooManyRequestsError):
         # Who can't be signed in by the cookie gets the form.
         signed_in = False
-    return Answer(message="session", data={"signed_in": signed_in})
+    return Answer(
+        message="session",
+        data={"signed_in": signed_in, "left_out": request.app[LEFT_OUT]},
+    )
 
 
 @routes.post(

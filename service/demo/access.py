@@ -10,6 +10,8 @@ from service.errors import StartError
 
 # Where an agent's client finds the gateway, and its token.
 AGENT_URL_FILE: Final = "agent-url"
+# Written before anything is loaded.
+TOOLS_PORT_FILE: Final = "demo-tools-port"
 AGENT_TOKEN_FILE: Final = "agent-token"  # noqa: S105 # a file's name
 
 
@@ -35,6 +37,11 @@ class Demo:
                 for name in (AGENT_URL_FILE, AGENT_TOKEN_FILE, TOKEN_FILE)
             )
         except OSError as error:
+            if (data_dir / TOOLS_PORT_FILE).exists():
+                raise StartError(
+                    f"the demo in {data_dir} isn't loaded yet: wait until the service "
+                    "says how to open the web console; if it has, its log says why"
+                ) from None
             raise StartError(
                 f"there is no demo in {data_dir} ({error.filename}: {error.strerror}); "
                 "start it by make serve, or name its folder by --data-dir"

@@ -11,7 +11,7 @@ from aiohttp import ClientSession
 
 from service.bootstrap import TOKEN_FILE
 from service.demo.access import AGENT_TOKEN_FILE, AGENT_URL_FILE
-from service.demo.api import Api
+from service.demo.api import Api, DemoError
 from service.demo.chats import record_chats
 from service.demo.prices import import_real_prices
 from service.http.telemetry import log_no_requests_of
@@ -28,14 +28,34 @@ CONNECTORS: Final = (
 )
 
 
-async def load_demo(base_url: str, data_dir: Path, tools_url: str) -> bool:
-    """Load the demo unless there are agents already; return whether it was loaded.
+async def load_demo(
+    base_url: str, data_dir: Path, *, has_token: bool, tools_port: int | None
+) -> bool:
+    """Load the demo if the log is empty; return whether that was done, and whole.
 
-    Prices are real; people, agents and chats are invented. ``tools_url`` is the base
-    URL of the connectors' servers.
-
-    :raises DemoError: when the API refuses a step
+    Prices are real; people, agents and chats are invented. ``has_token``: the first
+    administrator's is in the data folder. ``tools_port`` is where the connectors'
+    servers are, on 127.0.0.1.
     """
+    renew_agent_url(base_url, data_dir)
+    if not has_token:
+        logger.info(
+            "demo data not loaded: there are users already, and no valid token of admin"
+            " in %s",
+            TOKEN_FILE,
+        )
+        return False
+    if tools_port is None:
+        return False
+    try:
+        return await _load_all(base_url, data_dir, f"http://127.0.0.1:{tools_port}")
+    except* (DemoError, OSError) as errors:
+        reasons = "; ".join(map(str, errors.exceptions))
+        logger.exception("the demo data is incomplete", extra={"reason": reasons})
+    return False
+
+
+async def _load_all(base_url: str, data_dir: Path, tools_url: str) -> bool:
     token = (data_dir / TOKEN_FILE).read_text(encoding="ascii").strip()
     request_id = f"demo-{secrets.token_hex(8)}"
     log_no_requests_of(request_id)

@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-PORT_FILE: Final = "demo-tools-port"
+from service.demo.access import TOOLS_PORT_FILE
+
 STOP_S: Final = 5.0
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ async def demo_tools(data_dir: Path) -> AsyncIterator[int | None]:
     It is kept in the data folder, as the connectors' URLs are in the log. None if
     another process has it: without these tools the demo is still useful.
     """
-    file = data_dir / PORT_FILE
+    file = data_dir / TOOLS_PORT_FILE
     kept = int(file.read_text(encoding="ascii")) if file.exists() else 0
     try:
         # Here, so that the port is ours before anything connects to it.

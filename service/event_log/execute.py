@@ -14,7 +14,7 @@ from service.event_log.pending import BaseFailedError, OvertakenError
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.principal import Principal
-from service.tracing.current import deciding
+from service.spans import deciding
 
 ATTEMPTS_MAX = 20
 ATTEMPTS_AT_ONCE = 4

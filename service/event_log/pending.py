@@ -14,7 +14,7 @@ from service.event_log.append import (
     VersionConflictError,
 )
 from service.event_log.history import History
-from service.tracing.current import waiting_for_commit
+from service.spans import waiting_for_commit
 
 BATCH_COMMANDS_MAX = 256
 # Bounds those of one aggregate; as many as a commit holds.

@@ -29,8 +29,8 @@ from service.event_log.history import History
 from service.event_log.pending import NO_BASES, PendingCommand, bases_by_number
 from service.event_log.writer_connection import WriterConnection
 from service.outages import Outage
+from service.spans import committing
 from service.tasks import end_tasks
-from service.tracing.current import committing
 from service.unavailable import unavailable
 from service.waits import Waits
 

@@ -11,7 +11,6 @@ from service.gateway.approvals.entries import ApprovalState
 from service.gateway.calls.aggregate import ToolCall
 from service.gateway.credentials import NamedSecret, find_secret
 from service.gateway.decision import Decision
-from service.gateway.definitions.aggregate import StoredDefinition
 from service.gateway.facts import Finder, find_facts
 from service.gateway.gate import (
     CallRequest,
@@ -20,6 +19,7 @@ from service.gateway.gate import (
     RefusalReason,
     Refused,
 )
+from service.tool_definitions.aggregate import StoredDefinition
 
 UNKNOWN_TOOL: Final = "unknown tool"
 CLOSED: Final = {

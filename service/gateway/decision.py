@@ -5,37 +5,16 @@ Lists, calls and explanations all decide here.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final
 from uuid import UUID
 
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
-from service.gateway.definitions.aggregate import (
-    Standing,
-    StoredDefinition,
-    ToolDefinitions,
-)
 from service.gateway.gate import RefusalReason
 from service.identifiers import id_text
+from service.tool_definitions.aggregate import StoredDefinition, ToolDefinitions
+from service.tool_definitions.pinning import HIDDEN, PinReason, decide_pinned
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import Stance, decide, matching_rules
-
-
-class PinReason(StrEnum):
-    """How a tool's definition changes what its rules say."""
-
-    NEW = "new_definition"
-    CHANGED = "definition_changed"
-    NONE = "no_such_tool"
-
-
-HIDDEN: Final[Mapping[Standing | None, PinReason]] = {
-    Standing.CHANGED: PinReason.CHANGED,
-    Standing.GONE: PinReason.NONE,
-    Standing.UNACCEPTABLE: PinReason.NONE,
-    None: PinReason.NONE,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,30 +92,6 @@ def holds(agent: Agent | None, connector: Connector | None) -> bool:
         and not connector.is_retired
         and connector.is_granted_to(agent.id)
     )
-
-
-def decide_pinned(
-    stance: Stance,
-    matching: Mapping[str, Stance],
-    tool: str,
-    standing: Standing | None,
-    *,
-    is_observed: bool,
-) -> tuple[Stance, PinReason | None]:
-    """Return what is left of a stance with the tool's definition, and why it changes.
-
-    A hidden tool is denied. A new one is allowed only by its exact name: who wrote a
-    wildcard has not seen it. Without any observation of the connector there is nothing
-    to compare, and the rules' stance stands.
-    """
-    if not is_observed or standing is Standing.ACCEPTED:
-        return stance, None
-    if standing is Standing.NEW:
-        is_meant = matching.get(tool) is Stance.ALLOW
-        if stance is Stance.ALLOW and not is_meant:
-            return Stance.ASK, PinReason.NEW
-        return stance, None
-    return Stance.DENY, HIDDEN[standing]
 
 
 def _deciding(

@@ -10,9 +10,9 @@ from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
 from service.event_log.protocol import CommandLog
 from service.gateway.decision import Decision, decide_tool, holds, stances_of
-from service.gateway.definitions.aggregate import StoredDefinition, ToolDefinitions
 from service.identifiers import id_text
 from service.pacing import in_thread
+from service.tool_definitions.aggregate import StoredDefinition, ToolDefinitions
 from service.tool_rules.aggregate import ToolRules
 
 A = TypeVar("A", bound=LoggedAggregate)

@@ -21,7 +21,6 @@ from service.database import (
     message_of,
 )
 from service.errors import ServiceError, TooManyRequestsError
-from service.gateway.definitions.acceptable import is_acceptable_name
 from service.gateway.gate import Gate, ObservedTools, Upstream
 from service.gateway.health.explain import Failure, explain, host_of, words_of_cut_list
 from service.gateway.health.table import Failed, Succeeded
@@ -31,6 +30,7 @@ from service.gateway.upstream.listing import Listing, list_tools
 from service.outages import Outage, cause_of
 from service.pacing import Pace
 from service.tasks import background_task, end_tasks
+from service.tool_definitions.names import is_acceptable_name
 
 LOCK: Final = "definition observer"
 POLL_S: Final = 2.0

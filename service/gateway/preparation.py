@@ -16,7 +16,7 @@ from service.gateway.tool_lists import upstream_of
 from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
-from service.tracing.current import current_traceparent
+from service.spans import current_traceparent
 
 
 class CallPreparation:

@@ -8,13 +8,13 @@ from service.connectors.prefixes import prefixes_of
 from service.event_log.log import EventLog
 from service.gateway.calls.recorder import CallRecorder, RefusedCalls
 from service.gateway.decision import connectors_named
-from service.gateway.definitions.acceptable import is_acceptable_name
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.facts import Facts, LatestFacts, find_facts, slugs_of
 from service.gateway.gate import Caller, CallRequest, RefusalReason
 from service.gateway.metrics import count_of
-from service.gateway.protocol.aliases import aliases_of
 from service.identifiers import id_text
+from service.tool_definitions.aggregate import ToolDefinitions
+from service.tool_definitions.aliases import aliases_of
+from service.tool_definitions.names import is_acceptable_name
 from service.tool_rules.aggregate import ToolRules
 
 WITHOUT_A_TOOL: Final = frozenset(

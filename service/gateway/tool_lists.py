@@ -18,13 +18,13 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.calls.recorder import SYSTEM
 from service.gateway.decision import connectors_named
 from service.gateway.definition import ToolDefinition
-from service.gateway.definitions.aggregate import StoredDefinition
 from service.gateway.facts import find_facts, slugs_of
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
 from service.gateway.kept_lists import KeptList, KeptLists
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.identifiers import id_text
 from service.pacing import in_thread
+from service.tool_definitions.aggregate import StoredDefinition
 from service.tool_rules.aggregate import ToolRules
 
 # What another process makes is not noticed by its id; so with something missing, a

@@ -12,10 +12,10 @@ from cachetools import LRUCache
 from service.connectors.aggregate import Connector
 from service.connectors.prefixes import prefixes_for, prefixes_of
 from service.event_log.log import EventLog
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.facts import LatestFacts
-from service.gateway.tool_aliases import tools_by_alias
 from service.identifiers import id_text
+from service.tool_definitions.aggregate import ToolDefinitions
+from service.tool_definitions.aliases import tools_by_alias
 from service.tool_rules.known_tools import UNKNOWN, KnownTools
 
 NAMES_MAX: Final = 100_000

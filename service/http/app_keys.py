@@ -10,4 +10,6 @@ from service.waits import Waits
 EVENT_LOG = web.AppKey("event_log", EventLog)
 KEY_RING = web.AppKey("key_ring", KeyRing)
 VAULT = web.AppKey("vault", Vault)
+# The names of optional capabilities that aren't there.
+LEFT_OUT: web.AppKey[list[str]] = web.AppKey("left_out")
 WAITS = web.AppKey("waits", Waits)

@@ -25,7 +25,7 @@ from service.http.log_epoch import POSITION_HEADER
 from service.http.own_writes import remember_write
 from service.http.requests import if_match
 from service.http.telemetry import REQUEST_ID, TRACEPARENT, count_of
-from service.tracing.current import current_traceparent
+from service.spans import current_traceparent
 
 Command = TypeVar("Command")
 Result = TypeVar("Result")

@@ -10,6 +10,7 @@ from prometheus_client import Counter
 
 from service import errors
 from service.errors import Problem, ServiceError
+from service.http.app_keys import LEFT_OUT
 from service.http.envelope import Answer, respond
 from service.http.operation import operation_of
 from service.http.telemetry import REQUEST_ID
@@ -126,7 +127,10 @@ def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamRes
     if error.status < HTTPStatus.BAD_REQUEST:
         raise error
     code = HTTP_CODES.get(error.status, "http_error")
-    response = _envelope(request, error.status, error.reason.lower(), code)
+    message = error.reason.lower()
+    if error.status == HTTPStatus.NOT_FOUND and (left_out := request.app[LEFT_OUT]):
+        message += f" in a service without {', '.join(left_out)}"
+    response = _envelope(request, error.status, message, code)
     if "Allow" in error.headers:
         response.headers["Allow"] = error.headers["Allow"]
     return response

@@ -1,14 +1,12 @@
 """A span for each request, where an exporter is configured."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aiohttp import web
 
 from service.http.telemetry import REQUEST_ID, route_of, valid_traceparent
-
-if TYPE_CHECKING:
-    from service.tracing.tracing import Tracing
+from service.spans import Spans
 
 # Monitoring asks them every few seconds.
 UNTRACED: Final = frozenset({"/livez", "/readyz", "/metrics"})
@@ -16,7 +14,7 @@ UNTRACED: Final = frozenset({"/livez", "/readyz", "/metrics"})
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def tracing_requests(traces: "Tracing") -> Any:
+def tracing_requests(traces: Spans) -> Any:
     """Return a middleware that traces what those after it answer."""
 
     @web.middleware

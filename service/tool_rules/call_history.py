@@ -52,4 +52,19 @@ class CallHistory(Protocol):
         """
 
 
+class NoCallHistory:
+    """That of a service without the gateway."""
+
+    async def tools(self, _connector_id: UUID) -> PinnedTools:
+        return PinnedTools()
+
+    async def calls(
+        self,
+        _agent_id: UUID,
+        _connector_ids: Collection[UUID],
+        _since: datetime,
+    ) -> Sequence[RecordedCalls]:
+        return ()
+
+
 CALL_HISTORY: web.AppKey[CallHistory] = web.AppKey("call_history")

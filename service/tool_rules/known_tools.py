@@ -128,4 +128,18 @@ class ToolNames(Protocol):
         """
 
 
+class NoToolNames:
+    """Those of a service without the gateway, which observes no connector."""
+
+    async def known_tools(
+        self, connector_ids: Iterable[str]
+    ) -> Mapping[str, KnownTools]:
+        return dict.fromkeys(connector_ids, UNKNOWN)
+
+    async def prefixes(
+        self, _agent_id: UUID, _connector_ids: Iterable[str]
+    ) -> Mapping[str, str]:
+        return {}
+
+
 TOOL_NAMES: web.AppKey[ToolNames] = web.AppKey("tool_names")

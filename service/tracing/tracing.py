@@ -18,7 +18,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from service import __version__
-from service.tracing.current import REQUEST_SPAN
+from service.spans import REQUEST_SPAN
 from service.tracing.request_span import RequestSpan, failing
 
 PROPAGATOR: Final = TraceContextTextMapPropagator()

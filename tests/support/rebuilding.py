@@ -4,10 +4,11 @@ import re
 
 from psycopg.sql import SQL, Identifier
 
-from projections.catalog import PROJECTORS, follower_conninfo
+from projections.catalog import follower_conninfo
 from projections.engine.progress import wait_for_position
 from projections.engine.rebuild import rebuild
 from service.resources import Resources
+from tests.support.projectors import PROJECTORS
 
 TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
 

@@ -26,11 +26,11 @@ from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.database import Db
 from service.errors import NotFoundError
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.replays import BUSY, in_turn
 from service.pacing import in_thread
+from service.tool_definitions.aggregate import ToolDefinitions
 from service.tool_rules.aggregate import Rules, ToolRules
 from service.tool_rules.resource import changes_between
 

@@ -10,8 +10,8 @@ from uuid import UUID
 from typing_extensions import TypedDict
 
 from projections.engine.origins import Origin
-from service.gateway.decision import decide_pinned
-from service.gateway.definitions.aggregate import Standing, ToolDefinitions
+from service.tool_definitions.aggregate import Standing, ToolDefinitions
+from service.tool_definitions.pinning import decide_pinned
 from service.tool_rules.aggregate import Rules
 from service.tool_rules.comparison import (
     ChangedDecision,

@@ -14,7 +14,7 @@ from projections.audit.history.past_log import (
     PastLog,
     open_past_log,
 )
-from projections.audit.history.state import (
+from projections.audit.state import (
     Change,
     changes_between,
     kind_of,

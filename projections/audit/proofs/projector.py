@@ -1,7 +1,6 @@
 """Entries of the log to leaves of the tree."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
 
 from projections.audit.proofs.table import LoggedPosition, grow_tree, positions_between
 from projections.engine.projector import Projector
@@ -17,7 +16,8 @@ class MerkleTreeProjector(Projector):
     """
 
     name = "merkle_tree"
-    events: ClassVar[tuple[type[Any], ...]] = ()
+    events = ()
+    replayed = False
 
     async def read(
         self,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from psycopg.errors import UndefinedTable
 from psycopg.rows import class_row
 
 from agent_runtime_client.proofs.merkle import folded
@@ -110,7 +111,10 @@ async def roots(db: Db, *sizes: int) -> list[bytes]:
 
 async def leaves_known(db: Db, positions: Sequence[int]) -> dict[int, bytes]:
     """Return the leaves of positions, as far as the live tree has them."""
-    known = await known_hashes(db, [Node(0, each - 1) for each in positions])
+    try:
+        known = await known_hashes(db, [Node(0, each - 1) for each in positions])
+    except UndefinedTable:
+        return {}
     return {leaf.number + 1: hash_ for leaf, hash_ in known.items()}
 
 

@@ -2,7 +2,7 @@
 
 import psycopg
 
-from projections.audit.history.state import Change, changes_between, state_of
+from projections.audit.state import Change, changes_between, state_of
 from service.database import Db
 from service.event_log.snapshots import Snapshots
 from service.event_log.stored_entries import StoredEntry

@@ -17,11 +17,10 @@ from functools import partial
 from io import StringIO
 from typing import Any, Final, Literal, NamedTuple
 
-from psycopg.errors import UndefinedTable
+from aiohttp import web
 
 from agent_runtime_client.proofs.export_end import END, end_line
 from projections.audit.entry_json import recorded
-from projections.audit.proofs.queries import leaves_known
 from projections.audit.trail.entry import AuditEntry, named_entries
 from projections.audit.trail.filters import Filters
 from projections.audit.trail.queries import Found, entries_found
@@ -58,6 +57,9 @@ _FORMULA: Final = re.compile(
 )
 
 Format = Literal["jsonl", "csv"]
+# The leaves of positions in the Merkle tree, as far as it has grown.
+LeavesOf = Callable[[Db, Sequence[int]], Awaitable[Mapping[int, bytes]]]
+LEAVES: Final[web.AppKey[LeavesOf]] = web.AppKey("leaves")
 Borrow = Callable[[], AbstractAsyncContextManager[Db]]
 
 
@@ -75,6 +77,11 @@ class _Batch(NamedTuple):
     leaves: Mapping[int, bytes]
 
 
+async def no_leaves(_db: Db, _positions: Sequence[int]) -> Mapping[int, bytes]:
+    """Return none: without a tree, lines have no leaves."""
+    return {}
+
+
 Attempt = Callable[[Callable[[], Awaitable[_Batch]]], Awaitable[_Batch]]
 
 
@@ -83,13 +90,15 @@ async def export(
     mapper: EventMapper,
     filters: Filters,
     form: Format,
+    leaves_of: LeavesOf,
     vault: Vault | None = None,
     attempt: Attempt | None = None,
 ) -> AsyncIterator[Exported]:
     """Yield the lines of all entries that pass, oldest first, and then the end.
 
     Without ``vault``, users' sealed names are left out. ``attempt`` reads a batch,
-    again where that fails. Bytes without the end were cut off, whoever passed them on.
+    again where that fails. ``leaves_of`` has the leaves of the lines. Bytes without the
+    end were cut off, whoever passed them on.
 
     Each batch is read on a connection of its own for as long as that takes, so that
     a slow reader holds none. The log is only added to: batches fit together.
@@ -98,7 +107,7 @@ async def export(
     if form == "csv":
         yield Exported(_csv([COLUMNS]), filters.first - 1)
     while filters.first <= filters.last:
-        read = partial(_read, borrow, mapper, filters, form, vault)
+        read = partial(_read, borrow, mapper, filters, form, vault, leaves_of)
         try:
             batch = await (attempt(read) if attempt else read())
         except ReplicaLostError:
@@ -124,29 +133,19 @@ async def _read(
     filters: Filters,
     form: Format,
     vault: Vault | None,
+    leaves_of: LeavesOf,
 ) -> _Batch:
     async with borrow() as db:
         found = await entries_found(db, filters, order="oldest", limit=BATCH_ENTRIES)
         named = await named_entries(db, mapper, found.entries)
-        leaves = await _leaves(db, found.entries) if form == "jsonl" else {}
+        positions = [entry.position for entry in found.entries]
+        leaves = await leaves_of(db, positions) if form == "jsonl" else {}
     return _Batch(found, await named.shown(vault), leaves)
 
 
 def _end_row(until: int) -> bytes:
     said = f"end of the export, which covers the log up to position {until}"
     return _csv([[END, *[""] * (len(COLUMNS) - 2), said]])
-
-
-def _at(entries: Iterable[StoredEntry]) -> list[int]:
-    return [entry.position for entry in entries]
-
-
-async def _leaves(db: Db, entries: Sequence[StoredEntry]) -> dict[int, bytes]:
-    """Return the tree's leaves of some entries, as far as it has grown."""
-    try:
-        return await leaves_known(db, _at(entries))
-    except UndefinedTable:
-        return {}
 
 
 async def _lines(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
 from uuid import UUID
 
 from eventsourcing.utils import get_topic
@@ -29,7 +28,8 @@ class AuditTrailProjector(Projector):
 
     name = "audit_trail"
     version = 2
-    events: ClassVar[tuple[type[Any], ...]] = ()
+    events = ()
+    replayed = False
 
     async def read(
         self,

@@ -10,10 +10,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from projections.audit.entry_json import recorded
-from projections.audit.history.state import Change
+from projections.audit.state import Change
 from projections.audit.trail.changes import changes_at
 from projections.audit.trail.entry import AuditEntry, named_entries
-from projections.audit.trail.export import Format, export
+from projections.audit.trail.export import LEAVES, Format, export
 from projections.audit.trail.filters import (
     Filters,
     Position,
@@ -201,7 +201,10 @@ async def _export(
         vault = request.config_dict[VAULT]
         followers = [FOLLOWER] if filters.narrows else []
         borrow = lender(request, reflected, *followers)
-        batches = export(borrow, mapper, filters, form, vault, until_answered)
+        leaves_of = request.config_dict[LEAVES]
+        batches = export(
+            borrow, mapper, filters, form, leaves_of, vault, until_answered
+        )
         may_read = partial(may_still_read, request)
         async for exported in batches:
             if not await until_answered(may_read):

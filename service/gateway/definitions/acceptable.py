@@ -1,19 +1,15 @@
 """Find definitions that can't be accepted by anybody."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from service.gateway.schemas.check import problem_of
 from service.gateway.schemas.presented import in_2020_12
+from service.tool_definitions.names import NAME_CHARACTERS_MAX, is_acceptable_name
 
 # In one request that accepts them.
 ACCEPTED_AT_ONCE_MAX: Final = 500
 DOCUMENT_BYTES_MAX: Final = 65_536
-NAME_CHARACTERS_MAX: Final = 128
-# A name with an invisible or direction character looks like another one; rules match
-# names of these characters, as the protocol recommends.
-_NAME: Final = re.compile(r"[A-Za-z0-9_.\-/:]{1,128}")
 
 NAME_REFUSED: Final = (
     f"the name must have 1 to {NAME_CHARACTERS_MAX} characters of A-Z a-z 0-9 _ . - / :"
@@ -29,10 +25,6 @@ CREDENTIAL_RETURNED: Final = (
     "the server put the credential that it was sent into the definition, which is not "
     "kept; stop the server from that, then replace the secret"
 )
-
-
-def is_acceptable_name(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None
 
 
 def why_unacceptable(document: Mapping[str, Any], size: int) -> str | None:

@@ -24,13 +24,13 @@ from service.gateway.definitions.acceptable import (
     DOCUMENT_BYTES_MAX,
     why_unacceptable,
 )
-from service.gateway.definitions.aggregate import (
+from service.gateway.gate import ObservedTools
+from service.pacing import in_thread
+from service.tool_definitions.aggregate import (
     Standing,
     StoredDefinition,
     ToolDefinitions,
 )
-from service.gateway.gate import ObservedTools
-from service.pacing import in_thread
 
 # Shown for a definition that is too large to keep, or has its upstream's credential.
 LEFT_OUT: Final = "{}"

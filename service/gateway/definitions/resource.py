@@ -7,10 +7,10 @@ from uuid import UUID
 import orjson
 from typing_extensions import TypedDict
 
-from service.gateway.definitions.aggregate import Standing, ToolDefinitions
 from service.gateway.definitions.difference import Difference, differences
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.schemas.presented import presented
+from service.tool_definitions.aggregate import Standing, ToolDefinitions
 
 
 class ToolDefinitionResource(TypedDict):

@@ -8,7 +8,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from service.gateway.definitions.acceptable import ACCEPTED_AT_ONCE_MAX
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.definitions.commands import (
     AcceptDefinitions,
     ReadDefinitions,
@@ -26,6 +25,7 @@ from service.http.operation import Routes
 from service.http.requests import RequestModel
 from service.http.validation_errors import explained
 from service.pacing import in_thread
+from service.tool_definitions.aggregate import ToolDefinitions
 
 routes = Routes("mcp")
 

@@ -10,8 +10,8 @@ import orjson
 
 from service.gateway.endpoint.tool_search import ToolSearch
 from service.gateway.gate import ListedTool, ToolList
-from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.headers import mirrored_arguments
+from service.tool_definitions.aliases import aliases_of
 
 # A client asks again after this time; rules count for calls at once.
 TTL_MS: Final = 5_000

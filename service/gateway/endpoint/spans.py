@@ -30,8 +30,8 @@ from service.gateway.gate import Admission
 from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream.errors import UpstreamError
 from service.http.errors import status_of
-from service.tracing.current import current_request
-from service.tracing.request_span import fail
+from service.spans import current_request
+from service.tracing.request_span import RequestSpan, fail
 from service.tracing.tracing import PROPAGATOR
 
 METHOD: Final = "tools/call"
@@ -145,7 +145,7 @@ def _parent(given: TraceContext) -> tuple[Context, list[Link]]:
     """Return the context of the message, with a link to that of its HTTP request."""
     of_message = PROPAGATOR.extract(given.of_message, Context())
     request = current_request()
-    if request is not None:
+    if isinstance(request, RequestSpan):
         of_http = set_span_in_context(request.span, Context())
     else:
         of_http = PROPAGATOR.extract(given.of_http, Context())

@@ -1,26 +1,15 @@
 """The health of a connector as the API shows it."""
 
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from typing_extensions import TypedDict
 
 from service.connectors.aggregate import Connector
+from service.connectors.health import HealthState
 from service.gateway.health.table import HealthRow
 from service.gateway.upstream.errors import Cause
-
-
-class HealthState(StrEnum):
-    """Whether a connector's tools were listed when that was last tried.
-
-    ``unobserved``: it wasn't tried yet, at the URL that the connector has.
-    """
-
-    OK = "ok"
-    FAILING = "failing"
-    UNOBSERVED = "unobserved"
 
 
 class ToolsLeftOut(TypedDict):

@@ -10,9 +10,8 @@ from prometheus_client import Counter
 
 from service.database import Pool, message_of
 from service.pacing import Pace
+from service.sessions.late_spans import AMENDED_FOR
 
-# A trace accepts spans until this long after its last one.
-KEPT_FOR: Final = timedelta(hours=2)
 FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
 # A trigger deletes their parts. Spans are read only where they weren't counted, and for
@@ -58,7 +57,7 @@ async def keep_deleting_old_traces(pool: Pool) -> None:
         await asyncio.sleep(FORGET_EVERY_S)
 
 
-async def delete_old_traces(pool: Pool, *, kept_for: timedelta = KEPT_FOR) -> int:
+async def delete_old_traces(pool: Pool, *, kept_for: timedelta = AMENDED_FOR) -> int:
     """Delete traces that accept no more spans, in batches, and return how many.
 
     Traces that never became a turn are counted and logged: their spans are lost.

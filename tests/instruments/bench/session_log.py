@@ -6,10 +6,11 @@ from uuid import UUID
 
 import psycopg
 
-from projections.catalog import PROJECTORS, follower_conninfo
+from projections.catalog import follower_conninfo
 from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
 from service.event_log.mapper import EventMapper
+from tests.support.projectors import PROJECTORS
 
 # Sessions of the last days, so that the list's usual window holds all of them.
 STARTED = """

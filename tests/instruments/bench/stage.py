@@ -11,7 +11,7 @@ import psycopg
 from aiohttp import ClientSession
 from psycopg.conninfo import make_conninfo
 
-from projections.catalog import PROJECTORS, run_followers
+from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from projections.engine.projector import Projector
 from service.demo.api import Api
@@ -24,6 +24,7 @@ from tests.instruments.bench import bare, pgbench, processes, session_log
 from tests.instruments.bench.plan import reads, rule_changes
 from tests.instruments.bench.world import World, make_world
 from tests.support.harness.service import Server
+from tests.support.projectors import PROJECTORS
 
 AGENTS = 256
 CONNECTORS = 2

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from projections.catalog import PROJECTORS
 from projections.engine.progress import wait_for_position
 from service.http.operation import Operation
 from service.resources import Resources
@@ -16,6 +15,7 @@ from service.tool_rules.commands import RULES_PER_AGENT_MAX
 from tests.support.audit.tampering import sign
 from tests.support.callers import Caller
 from tests.support.openapi.walk import Walk, make_things
+from tests.support.projectors import PROJECTORS
 from tests.support.sessions.otlp.spans import export, llm, send, span
 
 CONNECTORS: Final = RULES_PER_AGENT_MAX // RULES_MAX

@@ -24,6 +24,7 @@ from service.database import ADVISORY_LOCK, Db
 from service.resources import Resources
 from tests.support.audit.tampering import as_owner, sign
 from tests.support.callers import Callers
+from tests.support.configured import configured
 from tests.support.event_log.logs import enter, entering, open_ledger, open_log, run
 from tests.support.metrics import value_of
 from tests.support.waiting import until
@@ -137,7 +138,9 @@ async def test_harm_is_found_told_and_stops_the_signing(
     assert "agent_runtime_log_check_contradicted 1.0" in metrics
     with pytest.raises(ContradictionError):
         await CheckpointSigner(resources.pool, tmp_path).sign()
-    checks = await check_installation(resources.database_url, tmp_path, None)
+    checks = await check_installation(
+        configured(data_dir=str(tmp_path)), resources.database_url, None
+    )
     problems = [each.problem for each in checks if "Merkle" in each.name]
     assert problems == [words]
 
@@ -158,7 +161,9 @@ async def test_a_tree_that_was_emptied_is_told(
     assert answer["status"] == "degraded"
     words = "positions 1 to 6 deleted from the tree"
     assert answer["log_check"]["contradiction"] == words
-    checks = await check_installation(resources.database_url, tmp_path, None)
+    checks = await check_installation(
+        configured(data_dir=str(tmp_path)), resources.database_url, None
+    )
     assert words in [each.problem for each in checks if "Merkle" in each.name]
 
 
@@ -204,7 +209,9 @@ async def test_a_log_ahead_of_the_clock_is_told_once(
     assert value_of(log_time.SECONDS) > 300 * 24 * 3600
     [told] = [each for each in caplog.messages if "ahead of the" in each]
     assert "the log's last event is" in told
-    checks = await check_installation(resources.database_url, tmp_path, None)
+    checks = await check_installation(
+        configured(data_dir=str(tmp_path)), resources.database_url, None
+    )
     [problem] = [each.problem for each in checks if "clock" in each.name]
     assert problem is not None
     assert "ahead" in problem

@@ -6,7 +6,7 @@ import pytest
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
-from projections.audit.replay import REPLAYED, replay
+from projections.audit.replay import replay
 from projections.catalog import follower_conninfo
 from service.cli.audit import reading_database
 from service.resources import Resources
@@ -14,9 +14,11 @@ from tests.integration.audit.random_history import Folded, World, folds
 from tests.support.callers import Callers
 from tests.support.databases import fresh_database
 from tests.support.harness.service import audit
+from tests.support.projectors import PROJECTORS
 from tests.support.rebuilding import tables
 
 STEPS = 25
+REPLAYED = [each for each in PROJECTORS if each.replayed]
 
 
 def quiet(_position: int, _target: int) -> None:
@@ -81,6 +83,7 @@ async def test_replays_at_every_position_are_the_fold(
                 source,
                 target,
                 resources.log.mapper,
+                PROJECTORS,
                 position=position,
                 schema=schema,
                 progress=quiet,

@@ -32,6 +32,7 @@ from tests.support.audit.tampering import (
     sign,
 )
 from tests.support.callers import Callers
+from tests.support.configured import configured
 from tests.support.metrics import value_of
 from tests.support.waiting import until
 
@@ -266,7 +267,9 @@ async def test_a_deleted_checkpoint_is_noticed_and_put_back(
         kept = await latest_checkpoint(db)
     assert kept is not None
     assert kept.note == note
-    checks = await check_installation(resources.database_url, tmp_path, None)
+    checks = await check_installation(
+        configured(data_dir=str(tmp_path)), resources.database_url, None
+    )
     (signing,) = [each for each in checks if each.name == SIGNED]
     assert signing.problem == said
 

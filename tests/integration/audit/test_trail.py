@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from projections.catalog import PROJECTORS
 from projections.engine.progress import wait_for_position
 from service.resources import Resources
 from tests.support.callers import Caller, Callers, Reply
+from tests.support.projectors import PROJECTORS
 from tests.support.reading import read_events
 from tests.support.rebuilding import expect_rebuild_equals_live
 from tests.support.tool_rules.setting import put, rule

@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from projections.audit.proofs import log_check
 from projections.audit.proofs.log_check import LogCheck
-from projections.catalog import PROJECTORS, run_followers
+from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from service import outages
 from service.database import Db, connect
@@ -25,6 +25,7 @@ from service.waits import Waits
 from tests.support.event_log.in_memory import InMemoryLog
 from tests.support.harness.process import refusing_port
 from tests.support.postgres_proxy import Proxy
+from tests.support.projectors import PROJECTORS
 from tests.support.waiting import until
 
 FOLLOWER = "follower interrupted"

@@ -18,6 +18,7 @@ from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from tests.support.event_log.logs import open_ledger
+from tests.support.projectors import PROJECTORS
 from tests.support.relay.writing import WRITER, metadata
 
 TEXT = "x" * 1_000_000
@@ -67,6 +68,7 @@ async def test_a_past_state(log: EventLog, owner: AsyncConnection[Any]) -> None:
         owner,
         owner,
         log.mapper,
+        PROJECTORS,
         position=EVENTS,
         schema="past",
         progress=lambda position, _: reached.append(position),

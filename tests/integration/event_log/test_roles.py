@@ -7,13 +7,14 @@ from psycopg import AsyncConnection
 from psycopg.errors import InsufficientPrivilege, RaiseException
 from psycopg.sql import SQL, Identifier
 
-from projections.catalog import PROJECTORS, follower_conninfo
+from projections.catalog import follower_conninfo
 from projections.engine.rebuild import rebuild
 from service.database import READER_ROLE, service_conninfo
 from service.event_log.log import EventLog
 from service.resources import Resources
 from tests.support.callers import Callers
 from tests.support.event_log.logs import open_ledger
+from tests.support.projectors import PROJECTORS
 
 FORBIDDEN_TO_THE_SERVICE = [
     "UPDATE events.stored_event SET topic = 'x'",

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from service.demo.access import TOOLS_PORT_FILE
 from service.demo.load import CONNECTORS
 from service.demo.tool_server import SERVERS
-from service.demo.tools import PORT_FILE, demo_tools
+from service.demo.tools import demo_tools
 from tests.support.console.browser.service import called, tool_called
 from tests.support.demo_service import DemoService, demo_service
 from tests.support.gateway.try_it import check_calls
@@ -84,7 +85,7 @@ def test_the_demo_says_that_its_port_is_taken(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        (tmp_path / PORT_FILE).write_text(str(port))
+        (tmp_path / TOOLS_PORT_FILE).write_text(str(port))
 
         async def start() -> int | None:
             async with demo_tools(tmp_path) as found:

@@ -7,9 +7,9 @@ from weakref import ref
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.event_log.log import EventLog
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.tokens.aggregate import AgentTokens
 from service.gateway.tool_names import LatestToolNames
+from service.tool_definitions.aggregate import ToolDefinitions
 from service.users.aggregate import User
 from service.users.authenticate import TokenAuthenticator
 from tests.integration.gateway.world import ALLOW, World

@@ -20,9 +20,9 @@ from service.gateway.gate import (
     Pending,
     Refused,
 )
-from service.gateway.protocol.aliases import aliases_of
 from service.gateway.tool_gate import ToolGate
 from service.resources import Resources
+from service.tool_definitions.aliases import aliases_of
 from tests.support import callers as users
 from tests.support.gateway.observing import observe
 from tests.support.reading import read_events

@@ -5,13 +5,14 @@ import re
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from projections.catalog import PROJECTORS, run_followers
+from projections.catalog import run_followers
 from projections.engine.progress import wait_for_position
 from projections.health import routes
 from projections.health.routes import BEHIND_EVENTS
 from service.app import create_app
 from service.resources import Resources
 from tests.support.project import ROOT
+from tests.support.projectors import PROJECTORS
 from tests.support.relay.writing import register
 
 

@@ -81,7 +81,7 @@ async def served(
 ) -> AsyncIterator[Any]:
     """Give a function that lists everything, enriched by a Phoenix."""
     async with asynccontextmanager(_store)(phoenix, token) as store:
-        app = create_app(resources, phoenix=store)
+        app = create_app(resources)
         app[TRACES] = Traces(store, deadline_s)
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, by.token)

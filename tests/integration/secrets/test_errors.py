@@ -19,6 +19,7 @@ from service.secrets.missing_values import missing_values
 from tests.integration.http.test_failures import log_lines
 from tests.integration.secrets.asking import PATH, TOKEN
 from tests.support.callers import Caller, Callers
+from tests.support.configured import configured
 from tests.support.keys.settings import KEY_PROGRAM
 
 HONEST = f"""#!/bin/sh
@@ -104,7 +105,9 @@ async def test_a_row_that_was_deleted_is_not_a_value_destroyed(
     async with resources.pool.connection() as db:
         missing = await missing_values(db)
     assert [each.version for each in missing] == [1]
-    checks = await check_installation(resources.database_url, tmp_path, None)
+    checks = await check_installation(
+        configured(data_dir=str(tmp_path)), resources.database_url, None
+    )
     [said] = [each.problem for each in checks if "values of secrets" in each.name]
     assert said is not None
     assert str(missing[0]) in said

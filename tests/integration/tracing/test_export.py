@@ -105,7 +105,7 @@ async def test_the_end_of_an_outage_is_told_once(
 
 def test_the_sdk_is_imported_only_when_it_is_used() -> None:
     code = (
-        "import sys, service.serve; "
+        "import sys, service.app, service.serve; service.app.operations(); "
         "print(sorted({'.'.join(each.split('.')[:2]) for each in sys.modules "
         "if each.startswith(('opentelemetry.', 'requests'))}))"
     )

@@ -13,7 +13,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.resources import Resources
 from service.sessions.aggregate import ChatSession
 from service.sessions.cost import NO_CHARGE
-from service.sessions.otlp.old_traces import KEPT_FOR
+from service.sessions.late_spans import AMENDED_FOR
 from service.sessions.turn import SealedTexts, Texts, TokenCounts, Turn
 from tests.integration.usage.reading import usage
 from tests.support.callers import Caller
@@ -78,10 +78,10 @@ async def test_turns_that_can_t_be_amended_any_more_are_deleted(
 ) -> None:
     for trace in (1, 2):
         await add_turn(recorder, trace)
-    pass_time(database_url, KEPT_FOR / 2)
+    pass_time(database_url, AMENDED_FOR / 2)
     await add_turn(recorder, 3)
     assert await kept(resources) == 3
-    pass_time(database_url, KEPT_FOR / 2)
+    pass_time(database_url, AMENDED_FOR / 2)
 
     last = await add_turn(recorder, 4)
 
@@ -94,9 +94,9 @@ async def test_an_amended_turn_is_kept_for_as_long_again(
     resources: Resources, recorder: Recorder, database_url: str
 ) -> None:
     await add_turn(recorder, 1)
-    pass_time(database_url, KEPT_FOR / 2)
+    pass_time(database_url, AMENDED_FOR / 2)
     await report(recorder, llm(3, 1, 7, 1))
-    pass_time(database_url, KEPT_FOR / 2)
+    pass_time(database_url, AMENDED_FOR / 2)
 
     await add_turn(recorder, 2)
 
@@ -114,7 +114,7 @@ async def test_a_batch_deletes_only_so_many(
     for trace in range(1, 6):
         await add_turn(recorder, trace)
     assert await kept(resources) == 5
-    pass_time(database_url, KEPT_FOR)
+    pass_time(database_url, AMENDED_FOR)
 
     left = []
     for trace in range(6, 9):
@@ -138,7 +138,7 @@ async def test_a_turn_that_an_earlier_version_amended_late_counts_once(
             "ended_at": "2026-03-01T12:00:01Z",
         },
     )
-    pass_time(database_url, KEPT_FOR)
+    pass_time(database_url, AMENDED_FOR)
     await add_turn(recorder, 3)
     assert await kept(resources) == 1
 
@@ -148,7 +148,7 @@ async def test_a_turn_that_an_earlier_version_amended_late_counts_once(
     await expect_rebuild_equals_live(resources, "usage")
 
 
-@pytest.mark.parametrize("passed", [timedelta(0), KEPT_FOR])
+@pytest.mark.parametrize("passed", [timedelta(0), AMENDED_FOR])
 async def test_a_turn_that_was_repriced_and_then_amended_counts_once(
     resources: Resources,
     recorder: Recorder,

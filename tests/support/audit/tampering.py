@@ -13,7 +13,7 @@ from agent_runtime_client.proofs.checkpoint import Checkpoint
 from agent_runtime_client.proofs.export_check import ExportCheck, check_export
 from agent_runtime_client.proofs.note import VerifierKey
 from projections.audit.proofs.projector import MerkleTreeProjector
-from projections.audit.proofs.queries import latest_checkpoint
+from projections.audit.proofs.queries import latest_checkpoint, leaves_known
 from projections.audit.proofs.signer import CheckpointSigner
 from projections.audit.trail.export import export
 from projections.audit.trail.filters import TrailQuery, filters_of
@@ -67,7 +67,11 @@ async def exported(resources: Resources) -> list[bytes]:
         lines = [
             each.lines
             async for each in export(
-                lambda: _lend(db), resources.log.mapper, filters, "jsonl"
+                lambda: _lend(db),
+                resources.log.mapper,
+                filters,
+                "jsonl",
+                leaves_known,
             )
         ]
     return without_end(b"".join(lines).splitlines(keepends=True))

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import uuid4
 
 from service.gateway.definition import ToolDefinition, canonical_json
-from service.gateway.definitions.aggregate import ToolDefinitions
+from service.tool_definitions.aggregate import ToolDefinitions
 
 CREATE = {"name": "issues.create", "inputSchema": {"type": "object"}}
 LIST = {"name": "issues.list", "inputSchema": {"type": "object"}}

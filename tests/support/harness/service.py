@@ -84,11 +84,13 @@ def running(server: Server) -> Iterator[Server]:
 
 
 def agent_runtime(
-    *arguments: str, settings: Mapping[str, str] | None = None
+    *arguments: str,
+    program: Sequence[str] = AGENT_RUNTIME,
+    settings: Mapping[str, str] | None = None,
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command to its end."""
     return subprocess.run(
-        [*AGENT_RUNTIME, *arguments],
+        [*program, *arguments],
         env=own_environment(settings),
         capture_output=True,
         text=True,

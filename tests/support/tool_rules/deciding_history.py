@@ -9,12 +9,12 @@ from uuid import UUID, uuid4
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.event_log.mapper import RecordedEvent
-from service.gateway.decision import decide_pinned
-from service.gateway.definitions.aggregate import (
+from service.tool_definitions.aggregate import (
     Standing,
     StoredDefinition,
     ToolDefinitions,
 )
+from service.tool_definitions.pinning import decide_pinned
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.decision import (
     WITHOUT_A_MATCH,

@@ -4,10 +4,10 @@ import orjson
 import pytest
 
 from service.gateway.definition import ToolDefinition
-from service.gateway.definitions import aggregate
 from service.gateway.definitions.acceptable import why_unacceptable
-from service.gateway.definitions.aggregate import Standing, StoredDefinition
 from service.gateway.definitions.difference import differences
+from service.tool_definitions import aggregate
+from service.tool_definitions.aggregate import Standing, StoredDefinition
 from tests.support.gateway.listing import CREATE, LIST, observed, seen
 
 

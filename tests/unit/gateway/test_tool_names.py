@@ -9,8 +9,8 @@ from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
 from service.event_log.cache import AggregateCache
 from service.gateway import tool_names
-from service.gateway.definitions.aggregate import ToolDefinitions
 from service.gateway.tool_names import LatestToolNames
+from service.tool_definitions.aggregate import ToolDefinitions
 from service.tool_rules.known_tools import UNKNOWN, KnownTools
 from tests.support.gateway.listing import CREATE, LIST, seen
 

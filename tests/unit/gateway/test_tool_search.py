@@ -22,9 +22,9 @@ from service.gateway.endpoint.tool_search import (
     ToolSearch,
 )
 from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
-from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.messages import Message
 from service.gateway.upstream.limits import CALLS_OF_AGENT_MAX
+from service.tool_definitions.aliases import aliases_of
 
 NAME = "https://tracker.example/mcp"
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.connectors.prefixes import prefixes_of
-from service.gateway.protocol.aliases import aliases_of
 from service.gateway.protocol.events import (
     EVENT_BYTES_MAX,
     EventParser,
@@ -18,6 +17,7 @@ from service.gateway.protocol.events import (
 )
 from service.gateway.protocol.headers import decoded, encoded
 from service.gateway.upstream.addresses import AddressPolicy, AddressRefusedError
+from service.tool_definitions.aliases import aliases_of
 
 ONE, TWO = UUID(int=1), UUID(int=2)
 SLUGS = st.text("abc-0", min_size=1, max_size=24)

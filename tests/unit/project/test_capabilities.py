@@ -12,19 +12,20 @@ from typing import Any
 import projections
 import service
 import service.capabilities
-from projections.catalog import PROJECTORS
 from projections.engine.projector import Projector
 from service.aggregate import LoggedAggregate, event_types
 from service.aggregates import AGGREGATES
 from service.app import operations
-from service.capabilities.catalog import CAPABILITIES
-from service.config import Config
+from service.capabilities.catalog import CAPABILITIES, running
+from service.config import DEFAULTS, Config
 from service.http.config import ProxyConfig
 from service.http.operation import Routes
 from service.keys.config import KeyConfig
 from service.waits import WaitConfig
 from tests.support.project import ROOT
+from tests.support.projectors import PROJECTORS
 
+LOADED = running(DEFAULTS)
 # The routes of the API's own documents.
 MACHINERY_WITH_ROUTES = {"http"}
 SETTINGS_OF_MACHINERY = {KeyConfig, ProxyConfig, WaitConfig}
@@ -58,8 +59,9 @@ def folder_of(thing: Any) -> tuple[str, str]:
 def folders(side: str) -> set[str]:
     """Return the folders of one side that declarations take things from."""
     things: list[Any] = []
-    for capability in CAPABILITIES:
-        things += capability.aggregates
+    for known in CAPABILITIES:
+        things += known.aggregates
+    for capability in LOADED:
         things += [type(each) for each in capability.projectors]
         things += [each.function.__module__ for each in capability.operations]
     return {folder for at, folder in map(folder_of, things) if at == side}
@@ -108,8 +110,8 @@ def test_every_aggregate_projector_and_route_is_declared() -> None:
     routes = {id(each) for each in things if isinstance(each, Routes)}
 
     assert aggregates == {each for one in CAPABILITIES for each in one.aggregates}
-    assert projectors == {type(each) for one in CAPABILITIES for each in one.projectors}
-    assert routes == {id(each) for one in CAPABILITIES for each in one.routes}
+    assert projectors == {type(each) for one in LOADED for each in one.projectors}
+    assert routes == {id(each) for one in LOADED for each in one.routes}
 
 
 # Shown by the audit trail, which reads every event, and changing no other row.
@@ -146,8 +148,8 @@ def test_nothing_is_declared_twice() -> None:
     for things in (
         [each.name for each in CAPABILITIES],
         [each for one in CAPABILITIES for each in one.aggregates],
-        [id(each) for one in CAPABILITIES for each in one.routes],
-        [each.name for one in CAPABILITIES for each in one.projectors],
+        [id(each) for one in LOADED for each in one.routes],
+        [each.name for one in LOADED for each in one.projectors],
         [each for one in CAPABILITIES for each in one.settings],
         [(each.method, each.path) for each in operations()],
     ):
@@ -158,8 +160,8 @@ def test_each_declaration_is_a_file_in_the_catalog() -> None:
     files = {
         found.name for found in pkgutil.iter_modules(service.capabilities.__path__)
     }
-    names = {each.name for each in CAPABILITIES}
-    assert files == names | {"declaration", "catalog"}
+    names = {each.name for each in LOADED}
+    assert files == names | {"declaration", "catalog", "optional"}
 
 
 def tables_of_slices() -> dict[str, str]:
@@ -189,7 +191,7 @@ def named_tables(folder: str) -> set[str]:
 
 def test_which_slice_reads_the_table_of_another_is_declared() -> None:
     owners = tables_of_slices()
-    declared = {each.name: set(each.foreign_tables) for each in CAPABILITIES}
+    declared = {each.name: set(each.foreign_tables) for each in LOADED}
     found = {
         folder: {
             table

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.gateway.tool_aliases import tools_by_alias
+from service.tool_definitions.aliases import tools_by_alias
 from service.tool_rules import unmatched
 from service.tool_rules.comparison import Work
 from service.tool_rules.glob import matches

@@ -292,6 +292,30 @@ class AsyncConnectorsResource:
             idempotency_key=idempotency_key,
         )
 
+    def list_rules(
+        self,
+        connector_id: UUID | str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: str | NotGiven = NOT_GIVEN,
+    ) -> AsyncPages[RuleOnConnector, RulesOnConnector]:
+        """List all agents' rules for a connector, by agent and pattern.
+
+        For its owner, superusers and auditors. A rule for a connector that its agent
+        doesn't hold has no effect.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
+        """
+        return AsyncPages(
+            self._caller,
+            operations.GET_CONNECTOR_TOOLS,
+            RulesOnConnector,
+            Paging("rules", "after", cursor=("end_cursor",), more=()),
+            path={"id": connector_id},
+            query={"limit": limit, "after": after},
+        )
+
     async def change_gateway_settings(
         self,
         connector_id: UUID | str,
@@ -449,28 +473,4 @@ class AsyncConnectorsResource:
         """
         return await self._caller.model(
             operations.POST_CONNECTOR_OBSERVE, Health, path={"id": connector_id}
-        )
-
-    def list_rules(
-        self,
-        connector_id: UUID | str,
-        *,
-        limit: int | NotGiven = NOT_GIVEN,
-        after: str | NotGiven = NOT_GIVEN,
-    ) -> AsyncPages[RuleOnConnector, RulesOnConnector]:
-        """List all agents' rules for a connector, by agent and pattern.
-
-        For its owner, superusers and auditors. A rule for a connector that its agent
-        doesn't hold has no effect.
-
-        :param limit: Maximum number of items on the page.
-        :param after: `end_cursor` of the previous page.
-        """
-        return AsyncPages(
-            self._caller,
-            operations.GET_CONNECTOR_TOOLS,
-            RulesOnConnector,
-            Paging("rules", "after", cursor=("end_cursor",), more=()),
-            path={"id": connector_id},
-            query={"limit": limit, "after": after},
         )

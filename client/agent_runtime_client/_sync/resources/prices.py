@@ -562,6 +562,48 @@ class PricesResource:
             idempotency_key=idempotency_key,
         )
 
+    def reprice_sessions(
+        self,
+        from_time: datetime,
+        until_time: datetime,
+        *,
+        agent_id: UUID | str | None | NotGiven = NOT_GIVEN,
+        provider: str | None | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        dry_run: bool | NotGiven = NOT_GIVEN,
+        after: After | None | NotGiven = NOT_GIVEN,
+    ) -> RepricingReport:
+        """Reprice recorded turns.
+
+        Turns that start in the period, from `from_time` until before `until_time`, get
+        the cost that the price catalog has for their start now, after corrections and
+        late imports. By default nothing is changed: `dry_run` false records the new
+        costs. A request takes up to 500 turns, fewer if they have many model calls;
+        while `next` isn't null, send it as `after` for the following ones. The turns of
+        a session change together; a repeated request changes nothing. `provider` and
+        `model` select the turns in which one of the calls names them.
+
+        :param from_time: Turns that started at or after this time.
+        :param until_time: Turns that started before this time.
+        :param provider: The provider's key, such as `openai`.
+        :param model: The model's name, as its provider has it.
+        :param dry_run: Report the changes without making them.
+        :param after: `next` of the previous answer.
+        """
+        return self._caller.model(
+            operations.POST_REPRICE,
+            RepricingReport,
+            body={
+                "from_time": from_time,
+                "until_time": until_time,
+                "agent_id": agent_id,
+                "provider": provider,
+                "model": model,
+                "dry_run": dry_run,
+                "after": after,
+            },
+        )
+
     def import_genai_prices(
         self,
         *,
@@ -629,46 +671,4 @@ class PricesResource:
                 "version": version,
             },
             content=content,
-        )
-
-    def reprice_sessions(
-        self,
-        from_time: datetime,
-        until_time: datetime,
-        *,
-        agent_id: UUID | str | None | NotGiven = NOT_GIVEN,
-        provider: str | None | NotGiven = NOT_GIVEN,
-        model: str | None | NotGiven = NOT_GIVEN,
-        dry_run: bool | NotGiven = NOT_GIVEN,
-        after: After | None | NotGiven = NOT_GIVEN,
-    ) -> RepricingReport:
-        """Reprice recorded turns.
-
-        Turns that start in the period, from `from_time` until before `until_time`, get
-        the cost that the price catalog has for their start now, after corrections and
-        late imports. By default nothing is changed: `dry_run` false records the new
-        costs. A request takes up to 500 turns, fewer if they have many model calls;
-        while `next` isn't null, send it as `after` for the following ones. The turns of
-        a session change together; a repeated request changes nothing. `provider` and
-        `model` select the turns in which one of the calls names them.
-
-        :param from_time: Turns that started at or after this time.
-        :param until_time: Turns that started before this time.
-        :param provider: The provider's key, such as `openai`.
-        :param model: The model's name, as its provider has it.
-        :param dry_run: Report the changes without making them.
-        :param after: `next` of the previous answer.
-        """
-        return self._caller.model(
-            operations.POST_REPRICE,
-            RepricingReport,
-            body={
-                "from_time": from_time,
-                "until_time": until_time,
-                "agent_id": agent_id,
-                "provider": provider,
-                "model": model,
-                "dry_run": dry_run,
-                "after": after,
-            },
         )

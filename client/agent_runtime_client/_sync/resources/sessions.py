@@ -140,28 +140,6 @@ class SessionsResource:
             idempotency_key=idempotency_key,
         )
 
-    def export_spans(
-        self, content: bytes, *, content_type: str = "application/x-protobuf"
-    ) -> Any:
-        """Ingest spans of instrumented agents over OTLP/HTTP.
-
-        Takes an ExportTraceServiceRequest in protobuf or JSON, optionally compressed
-        with gzip, of up to 16 MiB when decompressed and 20,000 spans. The resource
-        attribute `agent_runtime.agent_id` names the agent. A trace becomes a turn as
-        soon as its root span has arrived and one of its spans names a session
-        (`session.id` or `gen_ai.conversation.id`). Spans may arrive late, repeatedly
-        and in any order for two hours after the trace's last one; later ones change
-        nothing of a turn. A caller with the role `runtime` reports for any agent, a
-        manager of the agent their own sessions.
-
-        Answers are those of OTLP, in the encoding of the request: partial success when
-        some spans were rejected, an error when all were. In protobuf an error is a
-        google.rpc.Status.
-        """
-        return self._caller.json(
-            operations.POST_TRACES, content=content, content_type=content_type
-        )
-
     def list(
         self,
         *,
@@ -270,4 +248,26 @@ class SessionsResource:
             Paging("turns", "offset", cursor=(), more=("has_more_turns",)),
             path={"session_id": session_id},
             query={"limit": limit, "offset": offset},
+        )
+
+    def export_spans(
+        self, content: bytes, *, content_type: str = "application/x-protobuf"
+    ) -> Any:
+        """Ingest spans of instrumented agents over OTLP/HTTP.
+
+        Takes an ExportTraceServiceRequest in protobuf or JSON, optionally compressed
+        with gzip, of up to 16 MiB when decompressed and 20,000 spans. The resource
+        attribute `agent_runtime.agent_id` names the agent. A trace becomes a turn as
+        soon as its root span has arrived and one of its spans names a session
+        (`session.id` or `gen_ai.conversation.id`). Spans may arrive late, repeatedly
+        and in any order for two hours after the trace's last one; later ones change
+        nothing of a turn. A caller with the role `runtime` reports for any agent, a
+        manager of the agent their own sessions.
+
+        Answers are those of OTLP, in the encoding of the request: partial success when
+        some spans were rejected, an error when all were. In protobuf an error is a
+        google.rpc.Status.
+        """
+        return self._caller.json(
+            operations.POST_TRACES, content=content, content_type=content_type
         )

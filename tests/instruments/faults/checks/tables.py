@@ -8,12 +8,13 @@ import psycopg
 from psycopg import AsyncConnection
 from psycopg.sql import SQL, Identifier
 
-from projections.catalog import PROJECTORS, follower_conninfo
+from projections.catalog import follower_conninfo
 from projections.engine.projector import Projector
 from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
 from service.event_log.mapper import EventMapper
 from tests.instruments.faults.checks import Findings
+from tests.support.projectors import PROJECTORS
 
 TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
 CAUGHT_UP = """

@@ -11,7 +11,8 @@ from psycopg import AsyncConnection
 from service.aggregate import LoggedAggregate
 from service.resources import Resources
 from service.sessions.aggregate import ChatSession
-from service.sessions.otlp.old_traces import KEPT_FOR, delete_old_traces
+from service.sessions.late_spans import AMENDED_FOR
+from service.sessions.otlp.old_traces import delete_old_traces
 from tests.support.callers import Caller
 from tests.support.sessions.otlp.spans import Exported, llm, report, session, span
 from tests.support.sessions.recording import Recorder
@@ -98,7 +99,7 @@ async def test_a_turn_that_was_amended_stays_so_after_its_spans_were_deleted(
 async def test_each_span_has_the_turn_amendable_for_as_long_again(
     resources: Resources, recorder: Recorder, ada: Caller
 ) -> None:
-    nearly = KEPT_FOR - timedelta(minutes=1)
+    nearly = AMENDED_FOR - timedelta(minutes=1)
     await report(recorder, ROOT, FIRST)
     for spans in ([ROOT], [ROOT, FIRST]):
         await age(resources, nearly)
@@ -143,7 +144,7 @@ async def test_a_trace_to_which_spans_are_added_is_not_deleted(
     resources: Resources, recorder: Recorder, ada: Caller, database_url: str
 ) -> None:
     await report(recorder, ROOT, FIRST)
-    await age(resources, KEPT_FOR)
+    await age(resources, AMENDED_FOR)
 
     async with await AsyncConnection.connect(database_url) as adding:
         # As a request does that adds spans.

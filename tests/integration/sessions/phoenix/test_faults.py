@@ -14,6 +14,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from projections.sessions.phoenix.store import LOOKUPS, PhoenixStore, open_phoenix
 from projections.sessions.trace_store import TRACES, Traces
 from service.app import create_app
+from service.capabilities.phoenix import connect
 from service.circuit_breaker import FAILURES_MAX
 from service.resources import Resources
 from tests.support.callers import Caller
@@ -131,7 +132,8 @@ async def listing(resources: Resources, recorder: Recorder, ada: Caller) -> List
     async def serve(
         phoenix: PhoenixStore, deadline_s: float
     ) -> AsyncIterator[Callable[[], Awaitable[Page]]]:
-        app = create_app(resources, phoenix=phoenix)
+        app = create_app(resources)
+        connect(app, phoenix)
         app[TRACES] = Traces(phoenix, deadline_s=deadline_s)
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, ada.token)
@@ -267,7 +269,8 @@ async def test_many_pages_at_once_ask_few_at_once(
         return await fake.answer(request)
 
     async with serving(count) as url, open_phoenix(url) as phoenix:
-        app = create_app(resources, phoenix=phoenix)
+        app = create_app(resources)
+        connect(app, phoenix)
         async with TestClient(TestServer(app)) as client:
             caller = Caller(client, ada.token)
             replies = await asyncio.gather(

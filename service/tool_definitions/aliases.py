@@ -1,11 +1,13 @@
-"""Names under which an agent sees the tools of all its connectors."""
+"""Names under which agents see the tools of all their connectors."""
 
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 from uuid import UUID
+
+from service.connectors.prefixes import prefixes_for
 
 ALIAS_CHARACTERS_MAX: Final = 64
 DIGITS: Final = 8
@@ -43,6 +45,22 @@ def aliases_of(
             alias = _hashed(f"{prefixes[connector_id]}_{tool}", key, MORE_DIGITS)
         found[alias] = (connector_id, tool)
     return found
+
+
+def tools_by_alias(
+    connector_id: UUID, slug: str, tools: Collection[str]
+) -> dict[str, str]:
+    """Return the tools of one connector by alias, with either prefix.
+
+    It depends on the agent which of them it has.
+    """
+    return {
+        alias: tool
+        for prefix in prefixes_for(connector_id, slug)
+        for alias, (_, tool) in aliases_of(
+            {connector_id: prefix}, [(connector_id, tool) for tool in tools]
+        ).items()
+    }
 
 
 def _encoded(tool: str) -> bytes:

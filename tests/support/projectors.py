@@ -1,0 +1,7 @@
+"""Every projector."""
+
+from typing import Final
+
+from projections.catalog import running_projectors
+
+PROJECTORS: Final = tuple(running_projectors())
