@@ -134,7 +134,10 @@ async def test_a_browser_whose_cookie_was_refused_too_often_gets_the_form(
     shown = await client.get("/console/session", headers=bad)
 
     assert refused.status == 429
-    assert (shown.status, (await shown.json())["data"]) == (200, {"signed_in": False})
+    assert (shown.status, (await shown.json())["data"]) == (
+        200,
+        {"signed_in": False, "left_out": []},
+    )
 
 
 async def test_a_change_needs_its_origin_and_a_read_does_not(

@@ -2,6 +2,7 @@
 import { Confirmed } from "./actions.js";
 import { call, get } from "./api.js";
 import { useExplanations } from "./explaining.js";
+import { has, useMe } from "./me.js";
 import { Named, OF_CONNECTOR } from "./names.js";
 import { Field, RULE, Reading, Stance, Table, ruleKey } from "./parts.js";
 import { useRead, useSignIns } from "./reads.js";
@@ -36,7 +37,9 @@ export function Matrix({ agent, rules, version, query }) {
   const [draft, setDraft] = useState(query.tools ?? "");
   const given = (query.tools ?? "").split(",").map((tool) => tool.trim()).filter(Boolean);
   const connectors = connectorsOf(rules).slice(0, CONNECTORS_MAX);
-  const observed = useObserved(connectors);
+  // Without the gateway nobody observes tools: it is for a person to name them.
+  const hasGateway = has(useMe(), "gateway");
+  const observed = useObserved(hasGateway ? connectors : []);
   const known = [...new Set([...(observed?.values() ?? [])].flatMap((names) => names ?? []))];
   const tools = (given.length ? given : known).slice(0, TOOLS_MAX);
   // Names that a person gives may be aliases, or of tools that weren't observed yet.
@@ -58,13 +61,13 @@ export function Matrix({ agent, rules, version, query }) {
     })),
   ];
   const isUnread = connectors.some((connector) => observed?.get(connector) === null);
-  const empty = isUnread ? "The tools of these connectors couldn't be read; name some to decide on them." : "No tools of these connectors were observed yet; name some to decide on them.";
+  const empty = !hasGateway ? "The tools of connectors aren't observed here; name some to decide on them." : isUnread ? "The tools of these connectors couldn't be read; name some to decide on them." : "No tools of these connectors were observed yet; name some to decide on them.";
   const apply = (event) => {
     event.preventDefault();
     setQuery({ tools: draft });
   };
   return html`<h2>Effective decisions</h2>
-    ${connectors.length > 0 && html`<form class="filters" onSubmit=${apply}><${Field} label="Tools to decide, separated by commas" value=${draft} onValue=${setDraft} placeholder="all known ones" /><span class="buttons"><button type="submit">Decide</button></span></form>`}
+    ${connectors.length > 0 && html`<form class="filters" onSubmit=${apply}><${Field} label="Tools to decide, separated by commas" value=${draft} onValue=${setDraft} placeholder=${hasGateway ? "all known ones" : "issues.create"} /><span class="buttons"><button type="submit">Decide</button></span></form>`}
     <${Table} caption="Decisions now, by tool and connector" columns=${columns} rows=${connectors.length ? tools.map((tool) => ({ tool })) : []}
       rowKey=${(row) => row.tool} empty=${connectors.length ? (observed ? empty : "…") : "The agent has no rules, so every tool is denied."} />`;
 }

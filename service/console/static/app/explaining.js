@@ -1,5 +1,6 @@
 // Decisions with their reasons: asking for several at once, and showing one.
 import { get } from "./api.js";
+import { has, useMe } from "./me.js";
 import { Named } from "./names.js";
 import { Reading, Stance, Table } from "./parts.js";
 import { PageReads, useSignIns } from "./reads.js";
@@ -65,9 +66,10 @@ export const reasonOf = (data) => REASONS[data.reason] ?? data.reason;
 
 // Who caused something and when, with the way to its proof.
 export function Cause({ event }) {
+  const hasProofs = has(useMe(), "proofs");
   if (!event) return html`<span class="none">never changed</span>`;
   return html`<span>${event.actor === "system" ? "the service" : html`<${Named} kind="users" id=${event.actor} plain=${true} />`}, <${Time} at=${event.recorded_at} />${" "}
-    (<a href=${link("verify", { position: event.position })}>verify position ${event.position}</a>)</span>`;
+    (${hasProofs ? html`<a href=${link("verify", { position: event.position })}>verify position ${event.position}</a>` : `position ${event.position}`})</span>`;
 }
 
 const RULES = [
@@ -85,10 +87,11 @@ export const Decision = ({ title, read }) =>
 export const Behind = ({ data }) => data.explained_tool !== data.tool && html`<p role="status"><code>${data.tool}</code> is an alias: agents call the tool <code>${data.explained_tool}</code> by it, which this explains.</p>`;
 
 function Decided({ data }) {
+  const hasGateway = has(useMe(), "gateway");
   return html`<p class="figure"><${Stance} stance=${data.stance} /></p>
     <${Behind} data=${data} />
     <p>Why: ${reasonOf(data)}. ${data.stance_since ? html`Last changed by <${Cause} event=${data.stance_since} />.` : data.looked_back_to > 0 && `The same at least since position ${data.looked_back_to}: older changes are too many to look at.`}</p>
     <p>${data.granted ? html`The agent holds the connector. Granted by <${Cause} event=${data.granted_since} />.` : "The agent doesn't hold the connector."}</p>
-    ${data.definition && html`<p>The tool's definition is <a href=${link(["definitions", data.connector_id])}>${data.definition}</a>.</p>`}
+    ${data.definition && html`<p>The tool's definition is ${hasGateway ? html`<a href=${link(["definitions", data.connector_id])}>${data.definition}</a>` : data.definition}.</p>`}
     <${Table} caption="Rules for this connector" columns=${RULES} rows=${data.rules} rowKey=${(rule) => rule.tool_pattern} empty="The agent has no rules for this connector." />`;
 }

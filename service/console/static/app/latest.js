@@ -2,6 +2,7 @@
 // sessions with the costs.
 import { Decided, ToolOf, becauseOf } from "./calls.js";
 import { money } from "./format.js";
+import { has, useMe } from "./me.js";
 import { OF_AGENT } from "./names.js";
 import { Badge, Cut, Reading, Table } from "./parts.js";
 import { useRead } from "./reads.js";
@@ -34,15 +35,16 @@ const SESSIONS = [
 // Of every row, newest first, the first few.
 const newest = (rows) => rows.sort((one, other) => Date.parse(other.at) - Date.parse(one.at)).slice(0, SHOWN);
 
-// `approvals` is the read of those that wait.
+// `approvals` is the read of those that wait. Without the gateway there are no calls.
 export function Latest({ approvals }) {
-  const calls = useRead("/api/mcp/calls", { limit: SHOWN });
+  const hasGateway = has(useMe(), "gateway");
+  const calls = useRead(hasGateway ? "/api/mcp/calls" : null, { limit: SHOWN });
   const sessions = useRead("/api/observability/session/list", { limit: SHOWN });
   const read = [calls, approvals].find((each) => each.error) ?? [calls, approvals].find((each) => !each.data) ?? calls;
-  return html`<div class="columns wide-first">
-    <section><h2>Latest tool calls</h2><${Reading} read=${read}>${() => html`
+  return html`<div class=${hasGateway ? "columns wide-first" : undefined}>
+    ${hasGateway && html`<section><h2>Latest tool calls</h2><${Reading} read=${read}>${() => html`
       <${Table} caption="Latest tool calls" hideCaption=${true} columns=${CALLS} rows=${newest([...(approvals.data?.approvals ?? []).map(asked), ...(calls.data?.calls ?? [])])}
-        empty="No tool call that you may see." />`}<//></section>
+        empty="No tool call that you may see." />`}<//></section>`}
     <section><h2>Latest sessions</h2><${Reading} read=${sessions}>${() => html`
       <${Table} caption="Latest sessions" hideCaption=${true} columns=${SESSIONS} rows=${sessions.data.sessions}
         empty="No session of the last 7 days." />`}<//></section>

@@ -5,7 +5,7 @@ import { Failure, Page } from "./parts.js";
 import { forgetNames, namesFor } from "./names.js";
 import { PageReads, newReads } from "./reads.js";
 import { PageRoute, go, link, setQuery, useRoute } from "./route.js";
-import { Me, FOR_AUDITORS, seesEverything, signOut, whoAmI } from "./me.js";
+import { Me, FOR_AUDITORS, has, seesEverything, signOut, useMe, whoAmI } from "./me.js";
 import { SignIn, SignInAgain } from "./sign_in.js";
 import { zone, zones } from "./time.js";
 import { mayLeave } from "./unsaved.js";
@@ -52,7 +52,7 @@ function Search() {
 function Navigation({ me, current }) {
   const all = seesEverything(me);
   return html`<nav class="pages" aria-label="Console">
-    <ul>${PAGES.filter((page) => page.label).map((page) => html`<li>${page.auditors && !all
+    <ul>${PAGES.filter((page) => page.label && has(me, page.needs)).map((page) => html`<li>${page.auditors && !all
       ? html`<span class="off" aria-disabled="true">${page.label}<small>${FOR_AUDITORS}</small></span>`
       : html`<a href=${link(page.path)} aria-current=${page.path === current ? "page" : undefined}>${page.label}</a>`}</li>`)}</ul>
   </nav>`;
@@ -79,15 +79,24 @@ function NoPage() {
   return html`<${Page} title="No such page"><p>The address names no page of the console. <a href=${link("overview")}>Go to the overview</a>.</p><//>`;
 }
 
+function LeftOut({ capability }) {
+  return html`<${Page} title="Page left out">
+    <p>This page needs <code>${capability}</code>, an optional capability that this service runs without.</p>
+    <p>To have it, the operator takes <code>${capability}</code> out of the setting <code>AGENT_RUNTIME_WITHOUT</code> (or <code>--without</code>), and starts the service again. <a href=${link("overview")}>Go to the overview</a>.</p><//>`;
+}
+
 // A page with the list of what it has read, in an element of its own. Calls `ready` once
-// it has its first answers, or when they take long.
-function Whole({ name, route, holder, ready }) {
+// it has its first answers, or when they take long. `of` is undefined for no page.
+function Whole({ of, route, holder, ready }) {
   const reads = useMemo(newReads, []);
+  const me = useMe();
+  const name = of && has(me, of.needs) ? of.module : undefined;
   const { View, error } = useView(name, reads);
   useLayoutEffect(() => reads.onceAnswered(ready, HELD_MS), []);
   const page = error
     ? html`<${Failure} error=${{ status: 0, message: "This page's script can't be loaded" }} />`
-    : !name ? html`<${NoPage} />`
+    : !of ? html`<${NoPage} />`
+    : !name ? html`<${LeftOut} capability=${of.needs} />`
     : View ? html`<${View} id=${route.path[1]} rest=${route.path.slice(1)} query=${route.query} />`
     : html`<p class="working" role="status">Loading the page …</p>`;
   return createPortal(html`<${PageRoute.Provider} value=${route}><${PageReads.Provider} value=${reads}>${page}<//><//>`, holder);
@@ -112,7 +121,7 @@ function Pages({ me, main, route }) {
       setShown(page);
     };
     page.of = pageOf(route.path);
-    return html`<${Whole} key=${page.key} name=${page.of?.module} route=${route} holder=${page.holder} ready=${ready} />`;
+    return html`<${Whole} key=${page.key} of=${page.of} route=${route} holder=${page.holder} ready=${ready} />`;
   }, [route]);
   // A new page begins at its heading, also for those who don't see it, unless they are
   // somewhere else already: what is typed mustn't get lost.

@@ -3,6 +3,7 @@
 import { Outcome, useAction } from "./actions.js";
 import { call, get } from "./api.js";
 import { plural } from "./format.js";
+import { has, useMe } from "./me.js";
 import { Named, options, useList } from "./names.js";
 import { Field } from "./parts.js";
 import { Conflict, afterSaving, isSame, onTop } from "./rule_merge.js";
@@ -75,6 +76,7 @@ function Editor({ agent, rules, version, saved }) {
   // A preview is of one draft; another draft needs another.
   const [previewed, setPreviewed] = useState({});
   const [days, setDays] = useState("7");
+  const hasGateway = has(useMe(), "gateway");
   const form = useRef(null);
   const holder = useRef(null);
   const list = useList("connectors");
@@ -184,7 +186,7 @@ function Editor({ agent, rules, version, saved }) {
     ${emptied.length > 0 && draft.length > 0 && html`<p class="warning">A batch leaves connectors alone that it doesn't name. To remove the last rule of ${emptied.map((id) => html`<${Named} kind="connectors" id=${id} plain=${true} /> `)}, use Remove these rules above.</p>`}
     ${draft.length === 0 && html`<p class="warning">Without rules, every tool of this agent is denied.</p>`}
     ${theirs && html`<${Conflict} base=${base.rules} theirs=${theirs} draft=${draft} keep=${keep} drop=${() => saved({ message: "your draft was dropped" })} />`}
-    <${Field} label="Compare recorded calls of the past" value=${days} onValue=${setDays} choices=${DAYS} any=${null} /></div>
+    ${hasGateway && html`<${Field} label="Compare recorded calls of the past" value=${days} onValue=${setDays} choices=${DAYS} any=${null} />`}</div>
     <p class="buttons">
       <button type="submit" disabled=${isBusy}>${previewing.busy ? "Working …" : "Preview"}</button>
       ${preview && html`<button type="button" disabled=${isBusy} onClick=${() => saving.run()}>${saving.busy ? "Saving …" : "Save these rules"}</button>`}

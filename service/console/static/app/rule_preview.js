@@ -1,5 +1,6 @@
 // What saving a draft of rules would change.
 import { number, plural } from "./format.js";
+import { has, useMe } from "./me.js";
 import { Named, OF_CONNECTOR } from "./names.js";
 import { RULE, Stance, Table, ruleKey } from "./parts.js";
 import { link } from "./route.js";
@@ -33,14 +34,15 @@ function Recorded({ recorded }) {
 }
 
 export function Preview({ preview, take }) {
+  const hasGateway = has(useMe(), "gateway");
   const changes = preview.connectors.flatMap((each) => each.tools.map((tool) => ({ connector_id: each.connector_id, ...tool })));
   const wider = changes.filter((each) => each.after === "allow").length;
   return html`<section aria-label="Preview">
     <h3>What saving would change</h3>
     <p class=${changes.length ? "warning" : "done"} role="status">${changes.length ? `${plural(changes.length, "decision changes", "decisions change")}, ${wider} of them to allow.` : "No decision changes."}</p>
-    ${preview.not_observed.length > 0 && html`<p class="warning">The tools of ${preview.not_observed.slice(0, NAMED_MAX).map((id, index) => html`${index ? ", " : ""}<${Named} kind="connectors" id=${id} plain=${true} />`)}${preview.not_observed.length > NAMED_MAX && ` and ${plural(preview.not_observed.length - NAMED_MAX, "other connector")}`} were never observed, so no decisions on them are shown.</p>`}
+    ${preview.not_observed.length > 0 && html`<p class="warning">The tools of ${preview.not_observed.slice(0, NAMED_MAX).map((id, index) => html`${index ? ", " : ""}<${Named} kind="connectors" id=${id} plain=${true} />`)}${preview.not_observed.length > NAMED_MAX && ` and ${plural(preview.not_observed.length - NAMED_MAX, "other connector")}`} ${hasGateway ? "were never" : "aren't"} observed, so no decisions on them are shown.</p>`}
     <${Table} caption="Decisions that change, by tool" columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(row) => `${row.connector_id} ${row.tool}`} empty="No decision changes." />
-    <${Recorded} recorded=${preview.recorded} />
+    ${hasGateway && html`<${Recorded} recorded=${preview.recorded} />`}
     <div class="columns">
       <${Table} caption="Rules added" columns=${RULE_COLUMNS} rows=${preview.added} rowKey=${ruleKey} empty="No rules are added." />
       <${Table} caption="Rules removed" columns=${RULE_COLUMNS} rows=${preview.removed} rowKey=${ruleKey} empty="No rules are removed." />

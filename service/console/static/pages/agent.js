@@ -8,7 +8,7 @@ import { People } from "../app/people.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { RuleEditor } from "../app/rule_editor.js";
-import { isSuperuser, seesEverything, useMe } from "../app/me.js";
+import { has, isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Time } from "../app/time.js";
 import { AgentTokens } from "../app/tokens.js";
 import { ToolSearch } from "../app/tool_search.js";
@@ -33,6 +33,7 @@ function Actions({ agent, changed }) {
 
 export default function Agent({ id, query }) {
   const me = useMe();
+  const hasGateway = has(me, "gateway");
   const read = useRead(`/api/catalog/agents/${id}`);
   const rules = useRead(`/api/mcp/agents/${id}/tools`);
   const agent = read.data;
@@ -54,7 +55,7 @@ export default function Agent({ id, query }) {
         ["Registered", html`<${Time} at=${agent.created_at} />`],
         ["Last change", html`<${Time} at=${agent.updated_at} />`],
         ["Description", agent.description || undefined],
-        ["Calls", html`<a href=${link("calls", { agent_id: id })}>of this agent</a>`],
+        ["Calls", hasGateway ? html`<a href=${link("calls", { agent_id: id })}>of this agent</a>` : undefined],
         ["Sessions", html`<a href=${link("sessions", { agent_id: id })}>of this agent</a>`],
         ["Usage", html`<a href=${link("usage", { agent_id: id, by: "model" })}>by model</a>`],
         ["History", seesEverything(me) ? html`<a href=${link("audit", { resource: id })}>in the audit trail</a>` : undefined],
@@ -73,7 +74,7 @@ export default function Agent({ id, query }) {
         ? html`<${RuleEditor} agent=${id} rules=${rules.data.rules} version=${rules.data.version} saved=${changed} />`
         : html`<${NotOffered} what="Editing rules" reason="for its managers, superusers, and owners of its connectors" />`)}
       ${manages && active && html`<${RestoreRules} agent=${id} version=${rules.data.version} restored=${changed} />`}`}<//>
-    ${agent && html`<${ToolSearch} agent=${agent} may=${manages && active} changed=${changed} />`}
-    ${agent && html`<${AgentTokens} agent=${id} may=${manages} active=${active} />`}
+    ${hasGateway && agent && html`<${ToolSearch} agent=${agent} may=${manages && active} changed=${changed} />`}
+    ${hasGateway && agent && html`<${AgentTokens} agent=${id} may=${manages} active=${active} />`}
   <//>`;
 }

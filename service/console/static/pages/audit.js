@@ -1,7 +1,7 @@
 // The audit trail: who did what, as sentences, newest first.
 import { plural } from "../app/format.js";
 import { ENTRIES_MAX, useLive } from "../app/live.js";
-import { FOR_AUDITORS, seesEverything, useMe } from "../app/me.js";
+import { FOR_AUDITORS, has, seesEverything, useMe } from "../app/me.js";
 import { options, useList } from "../app/names.js";
 import { Failure, Filters, NotOffered, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -73,7 +73,7 @@ export default function Audit({ query }) {
   const me = useMe();
   if (!seesEverything(me)) {
     return html`<${Page} title="Audit trail"><${NotOffered} what="The audit trail" reason=${FOR_AUDITORS} />
-      <p>Changes of an agent that you manage are on <a href=${link("agents")}>its page</a>; whether the record is genuine, anybody can <a href=${link("verify")}>verify</a>.</p><//>`;
+      <p>Changes of an agent that you manage are on <a href=${link("agents")}>its page</a>${has(me, "proofs") && html`; whether the record is genuine, anybody can <a href=${link("verify")}>verify</a>`}.</p><//>`;
   }
   return html`<${Trail} query=${query} />`;
 }

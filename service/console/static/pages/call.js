@@ -2,7 +2,7 @@
 import { Decided, OUTCOME_MEANS, Outcome, ToolOf, refusalOf } from "../app/calls.js";
 import { Decision } from "../app/explaining.js";
 import { number } from "../app/format.js";
-import { seesEverything, useMe } from "../app/me.js";
+import { has, seesEverything, useMe } from "../app/me.js";
 import { Named } from "../app/names.js";
 import { Facts, Page, Reading, Stance } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -13,7 +13,7 @@ import { html } from "../app/ui.js";
 const MODES = { strict: "strict: recorded before it was forwarded", batched: "batched: recorded within 100 ms" };
 const bytes = (count) => (count === null ? undefined : `${number(count)} bytes`);
 
-function factsOf(call, everything) {
+function factsOf(call, everything, hasProofs) {
   return [
     ["Time", html`<${Time} at=${call.at} />`],
     ["Decision", html`<${Decided} call=${call} />`],
@@ -31,7 +31,7 @@ function factsOf(call, everything) {
     ["Session", call.session_id ? html`<a href=${link(["sessions", call.session_id])}><code>${call.session_id}</code></a>` : undefined],
     ["Trace", call.trace_id ? html`<code>${call.trace_id}</code>` : undefined],
     ["Definition", call.definition ? html`<code class="hash">${call.definition.slice(0, 12)}…</code> (<a href=${link(["definitions", call.connector_id])}>definitions</a>)` : undefined],
-    ["Recorded", html`${MODES[call.record_mode] ?? call.record_mode}, at position ${everything ? html`<a href=${link(["audit", call.position])}>${call.position}</a>` : call.position} (<a href=${link("verify", { position: call.position })}>verify</a>)`],
+    ["Recorded", html`${MODES[call.record_mode] ?? call.record_mode}, at position ${everything ? html`<a href=${link(["audit", call.position])}>${call.position}</a>` : call.position}${hasProofs && html` (<a href=${link("verify", { position: call.position })}>verify</a>)`}`],
   ];
 }
 
@@ -44,11 +44,11 @@ function Explained({ call }) {
 
 export default function Call({ id }) {
   const read = useRead(`/api/mcp/calls/${encodeURIComponent(id)}`);
-  const everything = seesEverything(useMe());
+  const me = useMe();
   return html`<${Page} title="Tool call" lead=${html`<code>${id}</code>`}>
     <p><a href=${link("calls")}>All calls</a></p>
     <${Reading} read=${read} what="Reading the call">${() => html`
-      <${Facts} facts=${factsOf(read.data, everything)} />
+      <${Facts} facts=${factsOf(read.data, seesEverything(me), has(me, "proofs"))} />
       ${read.data.outcome && html`<p>${OUTCOME_MEANS[read.data.outcome]}</p>`}
       <${Explained} call=${read.data} />`}<//>
   <//>`;

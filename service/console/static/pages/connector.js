@@ -3,7 +3,7 @@ import { Confirmed, FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Exposure } from "../app/exposure.js";
 import { Health } from "../app/health.js";
-import { isSuperuser, seesEverything, useMe } from "../app/me.js";
+import { has, isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, OF_AGENT, forgetNames, options, useList } from "../app/names.js";
 import { Badge, Facts, Failure, Field, NotOffered, Page, Paging, RULE, Reading, Table } from "../app/parts.js";
 import { LISTED_MAX, useRead } from "../app/reads.js";
@@ -78,11 +78,12 @@ function Credential({ connector, changed }) {
 }
 
 function Edit({ connector, changed }) {
+  const hasGateway = has(useMe(), "gateway");
   const [values, setValues] = useState({ name: connector.name, url: connector.url, description: connector.description });
   const set = (name) => (value) => setValues({ ...values, [name]: value });
   return html`<${FormDialog} label="Edit" title="Edit the connector" submit="Save" after=${changed}
     perform=${() => call("PUT", `/api/mcp/connectors/${connector.id}`, { body: values, ifMatch: connector.version })}>
-    <${Field} label="Name" name="name" value=${values.name} onValue=${set("name")} required=${true} maxlength="128" help="Agents see its tools under other names once it changes, unless a prefix was set in the gateway settings." />
+    <${Field} label="Name" name="name" value=${values.name} onValue=${set("name")} required=${true} maxlength="128" help=${hasGateway ? "Agents see its tools under other names once it changes, unless a prefix was set in the gateway settings." : undefined} />
     <${Field} label="URL" name="url" value=${values.url} onValue=${set("url")} required=${true} />
     <${Field} label="Description" name="description" value=${values.description} onValue=${set("description")} lines=${2} />
   <//>`;
@@ -133,6 +134,7 @@ function Rules({ id, after }) {
 
 export default function Connector({ id, query }) {
   const me = useMe();
+  const hasGateway = has(me, "gateway");
   const read = useRead(`/api/mcp/connectors/${id}`);
   const connector = read.data;
   const owns = connector && (isSuperuser(me) || connector.owner_id === me.id);
@@ -154,9 +156,9 @@ export default function Connector({ id, query }) {
         ["Public since", connector.public_since ? html`<${Time} at=${connector.public_since} />, by <${Named} kind="users" id=${connector.made_public_by} plain=${true} />` : undefined],
         ["Owner", html`<${Named} kind="users" id=${connector.owner_id} />`],
         ["Offered to", connector.offered_owner_id ? html`<${Named} kind="users" id=${connector.offered_owner_id} />` : undefined],
-        ["Calls", html`<a href=${link("calls", { connector_id: id })}>of its tools</a>`],
-        ["Gateway", html`tools begin with <code>${connector.slug}</code>; calls are recorded ${connector.record_mode === "strict" ? "one by one (strict)" : "in batches (batched)"}${connector.protocol_revision ? `; its server is spoken to in MCP ${connector.protocol_revision}` : ""}`],
-        ["Credential", credentialOf(connector)],
+        ["Calls", hasGateway ? html`<a href=${link("calls", { connector_id: id })}>of its tools</a>` : undefined],
+        ["Gateway", hasGateway ? html`tools begin with <code>${connector.slug}</code>; calls are recorded ${connector.record_mode === "strict" ? "one by one (strict)" : "in batches (batched)"}${connector.protocol_revision ? `; its server is spoken to in MCP ${connector.protocol_revision}` : ""}` : undefined],
+        ["Credential", hasGateway ? credentialOf(connector) : undefined],
         ["URL", html`<code>${connector.url}</code>`],
         ["Description", connector.description || undefined],
         ["Last change", html`<${Time} at=${connector.updated_at} />`],
@@ -164,17 +166,17 @@ export default function Connector({ id, query }) {
       ]} />
       <${RuleWarnings} warnings=${warnings} />
       ${owns ? html`<p class="buttons"><${Edit} key=${connector.version} connector=${connector} changed=${changed} />
-        <${Gateway} key="gateway-${connector.version}" connector=${connector} changed=${changed} /><${Credential} key="credential-${connector.version}" connector=${connector} changed=${changed} /><${Share} connector=${connector} changed=${changed} />
+        ${hasGateway && html`<${Gateway} key="gateway-${connector.version}" connector=${connector} changed=${changed} /><${Credential} key="credential-${connector.version}" connector=${connector} changed=${changed} />`}<${Share} connector=${connector} changed=${changed} />
         <${Grant} key="grant-${connector.version}" owns=${true} connector=${connector} changed=${changed} />
         <${Confirmed} label="Retire" title="Retire this connector for good?" confirm="Retire it for good" danger=${true} after=${retired} perform=${() => call("DELETE", `/api/mcp/connectors/${id}`, { ifMatch: connector.version })}>
           <p>No agent has it any more and nobody finds it. This can't be undone; its history stays.</p><//></p>
-        ${connector.owner_id !== me.id && html`<${NotOffered} what="Attaching a credential" reason="for its owner" />`}`
+        ${hasGateway && connector.owner_id !== me.id && html`<${NotOffered} what="Attaching a credential" reason="for its owner" />`}`
         : html`<${NotOffered} what="Editing, sharing and retiring it" reason="for its owner and superusers" /><${Grant} key=${connector.version} owns=${false} connector=${connector} changed=${changed} />`}
-      <${Health} key="health-${connector.url}" connector=${connector} may=${owns} />
+      ${hasGateway && html`<${Health} key="health-${connector.url}" connector=${connector} may=${owns} />`}
       <h2>Grants</h2>
       <${Grants} connector=${connector} may=${owns} changed=${changed} />
       ${owns || seesEverything(me) ? html`<${Rules} id=${id} after=${query.after} />` : null}
-      <h2>Exposure over time</h2>
-      ${seesEverything(me) ? html`<${Exposure} connector=${connector} query=${query} />` : html`<${NotOffered} what="Who could use it over time" reason="for superusers and auditors" />`}`}<//>
+      ${has(me, "proofs") && html`<h2>Exposure over time</h2>
+      ${seesEverything(me) ? html`<${Exposure} connector=${connector} query=${query} />` : html`<${NotOffered} what="Who could use it over time" reason="for superusers and auditors" />`}`}`}<//>
   <//>`;
 }

@@ -1,6 +1,6 @@
 // One entry of the audit trail: before and after, and as recorded.
 import { leafOf } from "../app/leaf.js";
-import { FOR_AUDITORS, seesEverything, useMe } from "../app/me.js";
+import { FOR_AUDITORS, has, seesEverything, useMe } from "../app/me.js";
 import { toBase64 } from "../app/merkle.js";
 import { Copy, Facts, NotOffered, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -39,17 +39,22 @@ function Changes({ changes }) {
   return html`<${Table} caption="The resource before and after this entry" hideCaption=${true} columns=${CHANGE_COLUMNS} rows=${changes} rowKey=${(change) => change.path} empty="The entry changed no field: it records that something happened." />`;
 }
 
-function Recorded({ recorded }) {
+function Leaf({ recorded }) {
   const [leaf, setLeaf] = useState(null);
   useEffect(() => {
     leafOf(recorded).then(toBase64, () => null).then(setLeaf);
   }, [recorded]);
+  return leaf && html`<p>Its leaf in the Merkle tree, computed by your browser from the record above: <span class="hash">${leaf}</span></p>
+    <p><a class="button" href=${link("verify", { position: recorded.position, leaf })}>Verify that this record is genuine</a></p>`;
+}
+
+function Recorded({ recorded }) {
+  const hasProofs = has(useMe(), "proofs");
   const text = JSON.stringify(recorded, null, 2);
   return html`<section><h2>As recorded</h2>
     <pre>${text}</pre>
     <p class="buttons"><${Copy} label="Copy the JSON" text=${() => text} /></p>
-    ${leaf && html`<p>Its leaf in the Merkle tree, computed by your browser from the record above: <span class="hash">${leaf}</span></p>
-      <p><a class="button" href=${link("verify", { position: recorded.position, leaf })}>Verify that this record is genuine</a></p>`}
+    ${hasProofs && html`<${Leaf} recorded=${recorded} />`}
   </section>`;
 }
 

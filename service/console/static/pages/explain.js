@@ -1,5 +1,6 @@
 // Who could call a tool, when, and who allowed it: one agent or all, one moment or two.
 import { Behind, Cause, Decision, reasonOf, useExplanations } from "../app/explaining.js";
+import { has, useMe } from "../app/me.js";
 import { Named, options, useList } from "../app/names.js";
 import { Badge, Filters, Page, Reading, Stance, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -45,7 +46,11 @@ function AllAgents({ connector, tool, at, query }) {
     ${read.data.grants.length > AGENTS_MAX && html`<p class="warning">Only the first ${AGENTS_MAX} agents are shown.</p>`}`}<//>`;
 }
 
+const LEAD = "Who could call a tool of a connector, at any time, and who allowed it. A time is written as 2026-05-31 14:00, or as a position of the log.";
+const PROVED = " Each answer leads to its entry in the log, which you can verify.";
+
 export default function Explain({ query }) {
+  const hasProofs = has(useMe(), "proofs");
   const agents = useList("agents");
   const connectors = useList("connectors");
   const { sent: { at, other }, wrong } = momentsOf(query, ["at", "other"]);
@@ -57,7 +62,7 @@ export default function Explain({ query }) {
     query.agent && { name: "other", label: "Compare with", placeholder: "another time" },
   ].filter(Boolean);
   const ready = query.connector && query.tool && wrong.length === 0;
-  return html`<${Page} title="Explain" lead="Who could call a tool of a connector, at any time, and who allowed it. A time is written as 2026-05-31 14:00, or as a position of the log. Each answer leads to its entry in the log, which you can verify.">
+  return html`<${Page} title="Explain" lead=${hasProofs ? LEAD + PROVED : LEAD}>
     <${Filters} fields=${fields} />
     <${WrongTimes} wrong=${wrong} />
     ${!query.connector || !query.tool ? html`<p class="empty">Choose a connector and type the name of a tool, such as issues.create.</p>` : null}

@@ -2,12 +2,12 @@
 import { get } from "../app/api.js";
 import { Page } from "../app/parts.js";
 import { link } from "../app/route.js";
-import { seesEverything, useMe } from "../app/me.js";
+import { has, seesEverything, useMe } from "../app/me.js";
 import { html, useEffect, useState } from "../app/ui.js";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function placesOf(text, all) {
+function placesOf(text, all, hasGateway) {
   const id = encodeURIComponent(text);
   if (/^\d{1,18}$/.test(text)) return all ? [{ label: "Entry of the audit trail", page: ["audit", text], path: `/api/audit/events/${id}` }] : [];
   const places = [{ label: "Session", page: ["sessions", text], path: `/api/observability/session/${id}?limit=1` }];
@@ -15,11 +15,11 @@ function placesOf(text, all) {
     places.push(
       { label: "Agent", page: ["agents", text], path: `/api/catalog/agents/${id}` },
       { label: "Connector", page: ["connectors", text], path: `/api/mcp/connectors/${id}` },
-      { label: "Tool call", page: ["calls", text], path: `/api/mcp/calls/${id}` },
+      hasGateway && { label: "Tool call", page: ["calls", text], path: `/api/mcp/calls/${id}` },
       { label: "User", page: ["users", text], path: `/api/users/${id}` },
     );
   }
-  return places;
+  return places.filter(Boolean);
 }
 
 export default function Find({ id }) {
@@ -27,7 +27,7 @@ export default function Find({ id }) {
   const all = seesEverything(me);
   const [found, setFound] = useState(null);
   useEffect(() => {
-    Promise.all(placesOf(id, all).map((place) => get(place.path).then(() => place, () => null))).then((places) => setFound(places.filter(Boolean)));
+    Promise.all(placesOf(id, all, has(me, "gateway")).map((place) => get(place.path).then(() => place, () => null))).then((places) => setFound(places.filter(Boolean)));
   }, [id]);
   return html`<${Page} title="Find" lead=${html`<code>${id}</code>`}>
     ${found === null ? html`<p class="working" role="status">Looking …</p>`

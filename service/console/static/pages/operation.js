@@ -2,6 +2,7 @@
 import { getText } from "../app/api.js";
 import { number, plural } from "../app/format.js";
 import { Refreshing } from "../app/live.js";
+import { has, useMe } from "../app/me.js";
 import { Badge, Card, Failure, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { Time, duration } from "../app/time.js";
@@ -75,23 +76,25 @@ function LogCheck({ check }) {
 }
 
 function Checkpoints({ problem, metrics }) {
+  const hasRelay = has(useMe(), "relay");
   const [position, published] = ["checkpoint_position", "checkpoint_published_position"].map(metrics.value);
   return html`<${Card} title="Checkpoints" state=${problem ? "bad" : position ? "good" : undefined}>
     <${Failure} error=${metrics.error} />
     ${problem && html`<p class="figure">✕ not as they should be</p><p><bdi>${problem}</bdi></p>`}
     ${metrics.metrics && html`${!problem && html`<p class="figure">${position ? `position ${number(position)}` : "none by this server"}</p>`}
-      <p>${published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this server."}</p>
+      ${hasRelay && html`<p>${published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this server."}</p>`}
       ${metrics.value("unreadable_values_total") > 0 && html`<p>${plural(metrics.value("unreadable_values_total"), "sealed value")} couldn't be read.</p>`}`}<//>`;
 }
 
 function Whole({ data, metrics }) {
+  const me = useMe();
   const followers = data.followers.filter((each) => each.name !== RELAY);
   return html`<div class="cards">
       <${Card} title="Service" state=${data.status === "ready" ? "good" : "bad"}><p class="figure">${data.status === "ready" ? "✓" : "✕"} ${data.status}</p>
         <p>${MEANING[data.status] ?? ""} ${data.log_position === null ? "All connections to the database are in use." : `The log ends at position ${number(data.log_position)}.`}</p><//>
-      <${Relay} relay=${data.followers.find((each) => each.name === RELAY)} metrics=${metrics} />
-      <${LogCheck} check=${data.log_check} />
-      <${Checkpoints} problem=${data.signing} metrics=${metrics} />
+      ${has(me, "relay") && html`<${Relay} relay=${data.followers.find((each) => each.name === RELAY)} metrics=${metrics} />`}
+      ${has(me, "proofs") && html`<${LogCheck} check=${data.log_check} />
+      <${Checkpoints} problem=${data.signing} metrics=${metrics} />`}
       ${data.trace_store && html`<${Card} title="Trace store" state=${data.trace_store === "available" ? "good" : "warn"}><p class="figure">${data.trace_store}</p><p>${data.trace_store === "available" ? "Lists of sessions have its data." : "Suspended after failures: lists are answered without its data."}</p><//>`}
     </div>
     <${Table} caption="Followers, which fill the read tables" columns=${COLUMNS} rows=${followers} rowKey=${(row) => row.name}
@@ -103,7 +106,9 @@ export default function Operation() {
   const [on, setOn] = useState(false);
   const read = useRead("/console/readyz");
   const metrics = useMetrics(read.readAt);
-  return html`<${Page} title="Operation" lead="Whether the service can answer, and how far its followers are. Figures of the relay and of checkpoints are those of the server that answered.">
+  const me = useMe();
+  const figures = [has(me, "relay") && "the relay", has(me, "proofs") && "checkpoints"].filter(Boolean).join(" and of ");
+  return html`<${Page} title="Operation" lead=${`Whether the service can answer, and how far its followers are.${figures && ` Figures of ${figures} are those of the server that answered.`}`}>
     <${Refreshing} on=${on} setOn=${setOn} read=${read} />
     <${Reading} read=${read} what="Reading the state">${() => html`<${Whole} data=${read.data} metrics=${metrics} />`}<//>
   <//>`;

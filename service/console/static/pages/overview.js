@@ -4,7 +4,7 @@ import { useMayDecide } from "../app/approvals.js";
 import { OUTCOME_CHOICES, REFUSALS, ToolName, ToolOf, refusalOf } from "../app/calls.js";
 import { costs, money, number, plural } from "../app/format.js";
 import { Latest } from "../app/latest.js";
-import { isSuperuser, seesEverything, useMe } from "../app/me.js";
+import { has, isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, listed } from "../app/names.js";
 import { Badge, Card, CardStates, Failure, Page, Reading, cardState } from "../app/parts.js";
 import { LISTED_MAX, useRead, useSignIns } from "../app/reads.js";
@@ -225,21 +225,22 @@ function Cards({ before, children }) {
 
 export default function Overview() {
   const me = useMe();
+  const hasGateway = has(me, "gateway");
   const service = useRead("/console/readyz", undefined, { minor: true });
-  const refused = useRead("/api/mcp/calls", { decision: "refused", start_time: lastHour, limit: 100 });
-  const approvals = useRead("/api/mcp/approvals", { state: "pending", limit: 100 });
+  const refused = useRead(hasGateway ? "/api/mcp/calls" : null, { decision: "refused", start_time: lastHour, limit: 100 });
+  const approvals = useRead(hasGateway ? "/api/mcp/approvals" : null, { state: "pending", limit: 100 });
   return html`<${Page} title="Overview" lead="Red needs a hand, yellow is worth a look, green is as it should be.">
     <${Cards} before=${html`<${Latest} approvals=${approvals} />`}>
       <${Service} read=${service} />
       ${seesEverything(me) && html`<${Refusals} since=${lastHour} />`}
-      <${Waiting} read=${approvals} />
+      ${hasGateway && html`<${Waiting} read=${approvals} />
       <${Definitions} refused=${refused} />
       <${FailingConnectors} since=${lastHour} refused=${refused} />
-      <${RefusedCalls} read=${refused} />
+      <${RefusedCalls} read=${refused} />`}
       <${FailedSessions} since=${lastDay} />
       <${Offers} />
       <${Today} />
-      <${Checkpoint} />
+      ${has(me, "proofs") && html`<${Checkpoint} />`}
     <//>
     ${!seesEverything(me) && html`<p class="not-offered">Refused changes of everybody: for superusers and auditors.</p>`}
   <//>`;

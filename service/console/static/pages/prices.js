@@ -2,7 +2,7 @@
 import { FormDialog, Outcome, useAction } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { plural } from "../app/format.js";
-import { isSuperuser, useMe } from "../app/me.js";
+import { has, isSuperuser, useMe } from "../app/me.js";
 import { Badge, Cut, Field, Filters, NotOffered, Page, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { link } from "../app/route.js";
@@ -105,6 +105,7 @@ function SetPrice({ done }) {
 
 export default function Prices({ query }) {
   const me = useMe();
+  const hasImports = has(me, "price_imports");
   const { sent, wrong } = momentsOf(query, ["as_of", "at"]);
   const read = useRead(wrong.length ? null : "/api/llm-router/providers", sent);
   const wanted = (query.model ?? "").toLowerCase();
@@ -119,12 +120,12 @@ export default function Prices({ query }) {
   ];
   const changed = () => read.refresh();
   return html`<${Page} title="Models and prices" lead="Prices for 1,000,000 tokens that are effective now, or at any time, as known then or now."
-    actions=${isSuperuser(me) ? html`<p class="buttons"><${SetPrice} done=${changed} /><${AddProvider} added=${changed} /></p>` : html`<${NotOffered} what="Setting and importing prices" reason="for superusers" />`}>
+    actions=${isSuperuser(me) ? html`<p class="buttons"><${SetPrice} done=${changed} /><${AddProvider} added=${changed} /></p>` : html`<${NotOffered} what=${hasImports ? "Setting and importing prices" : "Setting prices"} reason="for superusers" />`}>
     <${Filters} fields=${fields} />
     <${WrongTimes} wrong=${wrong} />
     ${wrong.length === 0 && html`<${Reading} read=${read} what="Reading prices">${() => html`
       <p role="status" class="meta">${plural(rows.length, "model")} of ${plural(providers.length, "provider")}${rows.length > ROWS_MAX ? `; the first ${ROWS_MAX} are shown, filter for others` : ""}.</p>
       <${Table} caption="Prices" hideCaption=${true} columns=${COLUMNS} rows=${rows.slice(0, ROWS_MAX)} rowKey=${(row) => `${row.provider}/${row.model}`} empty="No model has a price at this time that matches." />`}<//>`}
-    ${isSuperuser(me) && html`<${PriceImport} imported=${changed} />`}
+    ${hasImports && isSuperuser(me) && html`<${PriceImport} imported=${changed} />`}
   <//>`;
 }

@@ -2,6 +2,7 @@
 import { CallTable } from "../app/calls.js";
 import { Chart } from "../app/chart.js";
 import { exactMoney, number } from "../app/format.js";
+import { has, useMe } from "../app/me.js";
 import { Named } from "../app/names.js";
 import { Badge, Facts, Page, Reading } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -87,6 +88,7 @@ function Turn({ turn, number: index }) {
 }
 
 export default function Session({ id, query }) {
+  const hasGateway = has(useMe(), "gateway");
   const offset = Number(query.offset ?? 0);
   const read = useRead(`/api/observability/session/${encodeURIComponent(id)}`, { limit: PAGE, offset });
   const turns = read.data?.turns ?? [];
@@ -102,6 +104,6 @@ export default function Session({ id, query }) {
         ${offset > 0 && html`<a href=${link(["sessions", id], { ...query, offset: Math.max(0, offset - PAGE) })}>Earlier turns</a>`}
         ${offset + turns.length < total && html`<a href=${link(["sessions", id], { ...query, offset: offset + PAGE })}>Later turns</a>`}
       </nav>
-      <${ToolCalls} id=${id} />`}<//>
+      ${hasGateway && html`<${ToolCalls} id=${id} />`}`}<//>
   <//>`;
 }

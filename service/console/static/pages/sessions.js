@@ -1,5 +1,6 @@
 // Sessions with their cost, tokens and errors.
 import { costs, money, number, plural, sumsOf } from "../app/format.js";
+import { has, useMe } from "../app/me.js";
 import { Named, OF_AGENT, options, useList } from "../app/names.js";
 import { Badge, Cut, Filters, Page, Paging, Reading, Table } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
@@ -32,6 +33,7 @@ function Totals({ sessions }) {
 }
 
 export default function Sessions({ query }) {
+  const hasOtlp = has(useMe(), "otlp");
   const agents = useList("agents");
   const users = useList("users");
   const { sent, wrong } = windowOf(query);
@@ -58,7 +60,7 @@ export default function Sessions({ query }) {
     <${WrongTimes} wrong=${wrong} />
     ${wrong.length === 0 && html`<${Reading} read=${read} what="Reading sessions">${() => html`
       <${Table} caption="Sessions" hideCaption=${true} columns=${COLUMNS} rows=${read.data.sessions}
-        empty="No session was active in this window. Sessions are recorded by the program that runs the agents, or sent as OpenTelemetry traces to /v1/traces." />
+        empty=${`No session was active in this window. Sessions are recorded by the program that runs the agents${hasOtlp ? ", or sent as OpenTelemetry traces to /v1/traces" : ""}.`} />
       ${read.data.sessions.length > 0 && html`<${Totals} sessions=${read.data.sessions} />`}
       <${Paging} path="sessions" shown=${read.data.sessions.length} next=${read.data.pagination.has_next_page ? read.data.pagination.end_cursor : null} />`}<//>`}
   <//>`;
