@@ -35,18 +35,22 @@ class Crowd:
         self._callers = callers
         self._prober = prober
 
-    async def send(
-        self, request: bytes, bytes_max: int | None = None
-    ) -> tuple[int, float]:
-        """Send a request on each of twenty connections, all at once.
+    async def prepare(self, request: bytes, bytes_max: int | None = None) -> None:
+        """Hand over what is sent next: encoding it takes time in this process.
 
-        Returns the highest status, and the prober's longest wait in seconds. Each
-        caller leaves after more than ``bytes_max``.
+        Each caller leaves after more than ``bytes_max``.
         """
-        await _ask(self._prober, {"port": self._port})
         encoded = base64.b64encode(request).decode()
         task = {"port": self._port, "request": encoded, "bytes_max": bytes_max}
-        status = await _ask(self._callers, task)
+        await _ask(self._callers, task)
+
+    async def send(self) -> tuple[int, float]:
+        """Send what is prepared on each of twenty connections, all at once.
+
+        Returns the highest status, and the prober's longest wait in seconds.
+        """
+        await _ask(self._prober, {"port": self._port})
+        status = await _ask(self._callers, {})
         return status, await _ask(self._prober, {})
 
 
@@ -81,15 +85,16 @@ async def _ask(process: asyncio.subprocess.Process, task: dict[str, Any]) -> Any
     return json.loads(await process.stdout.readline())
 
 
-async def _call(task: dict[str, Any]) -> int:
-    request = base64.b64decode(task["request"])
-    asked = (task["port"], request, task["bytes_max"])
-    return max(await asyncio.gather(*(exchange(*asked) for _ in range(CALLERS))))
-
-
 async def _callers() -> None:
+    asked: tuple[int, bytes, int | None] = (0, b"", None)
     async for task in _tasks():
-        _say(await _call(task))
+        if task:
+            request = base64.b64decode(task["request"])
+            asked = (task["port"], request, task["bytes_max"])
+            _say(None)
+            continue
+        calls = (exchange(*asked) for _ in range(CALLERS))
+        _say(max(await asyncio.gather(*calls)))
 
 
 async def _prober() -> None:

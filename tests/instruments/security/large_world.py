@@ -1,22 +1,21 @@
 """A world as large as one caller can make it with a few hundred requests."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from projections.engine.progress import wait_for_position
-from service.http.operation import Operation
 from service.resources import Resources
 from service.sessions.otlp.pending import SPANS_OF_TRACE_MAX
 from service.tool_rules.body import RULES_MAX
 from service.tool_rules.commands import RULES_PER_AGENT_MAX
 from tests.support.audit.tampering import sign
 from tests.support.callers import Caller
-from tests.support.openapi.walk import Walk, make_things
-from tests.support.projectors import PROJECTORS
+from tests.support.operations.asks import LONG_TEXT, World
+from tests.support.operations.catalog import make_things
+from tests.support.operations.walk import Walk
 from tests.support.sessions.otlp.spans import export, llm, send, span
+from tests.support.tool_rules.operations import hostile_rules
 
 CONNECTORS: Final = RULES_PER_AGENT_MAX // RULES_MAX
 LARGE_EVENTS: Final = 40
@@ -25,60 +24,14 @@ TURNS: Final = 101
 SESSIONS: Final = 101
 PAGE: Final = 101
 AT_ONCE: Final = 10
-FOLLOWERS: Final = [projector.name for projector in PROJECTORS]
-LONG_TEXT: Final = "\N{GRINNING FACE}" * 16_384
-
-
-def hostile_rules(end: str) -> list[str]:
-    """Patterns with many ways to match, each with its own end."""
-    return ["*a" * 120 + f"*{number}{end}" for number in range(RULES_MAX)]
-
-
-@dataclass(slots=True, kw_only=True)
-class World:
-    """Ids of large things by name, and the positions of the events that made them."""
-
-    resources: Resources
-    caller: Caller
-    examples: Mapping[str, Any]
-    ids: dict[str, Any]
-    connectors: Sequence[str] = ()
-    positions: dict[str, int] = field(default_factory=dict)
-    turn: Mapping[str, Any] = field(default_factory=dict)
-    agent_token: str = ""
-
-    @property
-    def position(self) -> int:
-        return max(self.positions.values())
-
-    @property
-    def aggregates(self) -> Mapping[str, str]:
-        """Resources of the trail by name."""
-        return {name: self.ids[f"{name}_rules_id"] for name in ("hostile", "full")} | {
-            name: self.ids[name] for name in ("connector_id", "agent_id")
-        }
-
-    @property
-    def port(self) -> int:
-        port = self.caller.client.port
-        assert port is not None
-        return port
-
-    def path(self, operation: Operation, given: Mapping[str, Any]) -> str:
-        return operation.path.format(**{**self.ids, **given})
-
-    async def caught_up(self) -> None:
-        """Wait until every follower has applied the whole log."""
-        head = (await self.resources.log.head()).position
-        await wait_for_position(self.resources.pool, FOLLOWERS, head, timeout_s=120)
 
 
 async def make_large_world(resources: Resources, caller: Caller, folder: Path) -> World:
     walk = Walk(caller)
     await sign(resources, folder)
-    made = await make_things(walk)
+    ids = await make_things(walk)
     world = World(
-        resources=resources, caller=caller, examples=walk.examples, ids=dict(made.ids)
+        resources=resources, caller=caller, examples=walk.examples, ids=dict(ids)
     )
     world.ids |= {"asset": "page.js", "user_name": "ada", **CONSOLE_FILE}
     world.turn = dict(walk.examples["post_turn"]["body"])

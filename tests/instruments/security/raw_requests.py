@@ -3,25 +3,12 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
+
+from tests.support.operations.asks import Wire
 
 TIMEOUT_S: Final = 300.0
 READ_BYTES: Final = 256 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wire:
-    """How a request is sent.
-
-    A ``chunked`` body is in chunked coding already. The request is sent ``times`` times
-    on each of ``connections`` at once, without awaiting an answer.
-    """
-
-    chunked: bool = False
-    times: int = 1
-    connections: int = 1
-    has_token: bool = True
 
 
 async def send_raw(

@@ -14,10 +14,11 @@ from projections.engine.progress import wait_for_position
 from service.http.operation import EVENT_STREAM, Operation
 from service.resources import Resources
 from service.users.tokens import new_token
-from tests.instruments.security.matrix import CALLERS, MATRIX, UNTOUCHED
 from tests.support.audit.tampering import sign
 from tests.support.callers import Callers
-from tests.support.openapi.walk import OPERATIONS, Walk, make_things
+from tests.support.operations.catalog import MATRIX, NOT_ASKED, make_things, where
+from tests.support.operations.declaration import CALLERS
+from tests.support.operations.walk import OPERATIONS, Walk
 from tests.support.security.kinds import one_of_each_kind
 
 METHODS = ("GET", "POST", "PUT", "DELETE")
@@ -63,8 +64,8 @@ async def world(
     ada = await callers.user("ada", "superuser")
     await sign(resources, tmp_path)
     walk = Walk(ada)
-    made = await make_things(walk)
-    kinds = await one_of_each_kind(callers, ada, made.ids["agent_id"])
+    ids = await make_things(walk)
+    kinds = await one_of_each_kind(callers, ada, ids["agent_id"])
     head = (await resources.log.head()).position
     await wait_for_position(
         resources.pool, ["agents", "sessions", "users"], head, timeout_s=60
@@ -73,7 +74,7 @@ async def world(
         client,
         callers,
         walk.examples,
-        made.ids,
+        ids,
         {name: caller.token or "" for name, caller in kinds.items()},
         ada.token or "",
     )
@@ -82,18 +83,18 @@ async def world(
 def in_order() -> list[Operation]:
     """Reads first, and what takes away last, so that each finds what it asks for."""
     return sorted(
-        (each for each in OPERATIONS.values() if each.name not in UNTOUCHED),
+        (each for each in OPERATIONS.values() if each.name not in NOT_ASKED),
         # The rules of a retired agent can't be changed.
         key=lambda each: (METHODS.index(each.method), each.name == "delete_agent"),
     )
 
 
 def test_every_operation_is_in_the_matrix() -> None:
-    assert {*MATRIX, *UNTOUCHED} == {*OPERATIONS}, (
-        "each operation needs a row in tests/instruments/security/matrix.py"
-    )
+    for name in OPERATIONS.keys() - MATRIX.keys() - NOT_ASKED.keys():
+        pytest.fail(f"{name} needs a line in ACCESS of {where(name)}")
+    assert {*MATRIX, *NOT_ASKED} == {*OPERATIONS}
     streams = {n for n, each in OPERATIONS.items() if each.content_type == EVENT_STREAM}
-    assert streams <= {*UNTOUCHED}
+    assert streams <= {*NOT_ASKED}
 
 
 async def test_the_matrix(world: World) -> None:

@@ -19,7 +19,8 @@ from service.http.rate_limit import Buckets, RateLimit
 from service.http.throttle import Throttle
 from service.open_resources import open_resources
 from tests.support.callers import Callers
-from tests.support.openapi.walk import Walk, make_things
+from tests.support.operations.catalog import make_things
+from tests.support.operations.walk import Walk
 from tests.support.security.kinds import one_of_each_kind
 
 # Guessing tokens is what this test does for a living.
@@ -78,12 +79,12 @@ async def _serve(
                     resources.pool, ["merkle_tree"], head, timeout_s=60
                 )
                 await CheckpointSigner(resources.pool, data_dir).sign()
-                made = await make_things(Walk(root))
-                kinds = await one_of_each_kind(callers, root, made.ids["agent_id"])
+                ids = await make_things(Walk(root))
+                kinds = await one_of_each_kind(callers, root, ids["agent_id"])
                 tokens = {name: str(each.token) for name, each in kinds.items()}
                 tokens["superuser"] = str(root.token)
                 base_url = str(client.make_url("/")).rstrip("/")
-                ready.set_result(Live(base_url, tokens, made.ids))
+                ready.set_result(Live(base_url, tokens, ids))
                 await stop.wait()
     except BaseException as error:
         if not ready.done():

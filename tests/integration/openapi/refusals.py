@@ -5,7 +5,7 @@ from typing import Any
 from service.http.body import BODY_BYTES_MAX
 from service.users.tokens import new_token
 from tests.support.callers import Caller, Callers, Reply
-from tests.support.openapi.walk import REQUEST_ID
+from tests.support.operations.walk import REQUEST_ID
 
 CONNECTORS = "/api/mcp/connectors"
 NOBODY = "00000000-0000-4000-8000-000000000000"

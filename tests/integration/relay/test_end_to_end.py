@@ -16,7 +16,8 @@ from tests.integration.relay.published import require_equal, until_published
 from tests.support.audit.tampering import sign
 from tests.support.callers import Callers
 from tests.support.kafka.reading import Record
-from tests.support.openapi.walk import Walk, end_things, make_things
+from tests.support.operations.catalog import end_things, make_things
+from tests.support.operations.walk import Walk
 
 pytestmark = pytest.mark.kafka
 
@@ -26,10 +27,10 @@ async def test_every_event_of_the_log_is_on_the_topic_once_and_in_order(
 ) -> None:
     walk = Walk(await callers.user("ada", "superuser"))
     await sign(resources, tmp_path)
-    made = await make_things(walk)
+    await make_things(walk)
     async with run_relay(resources.log, resources.conninfo, kafka):
         await until_published(resources, kafka)
-        await end_things(walk, made)
+        await end_things(walk)
         await until_published(resources, kafka)
     records = await require_equal(resources, kafka)
     assert len(records) > 30

@@ -1,8 +1,18 @@
-"""Which operations have examples."""
+"""Which operations have examples, and whether those on record still fit."""
 
+from collections.abc import Iterator
+
+from service.http.openapi.answers import REFUSALS
+from service.http.openapi.document import recorded_examples
 from tests.support.openapi.contract import (
+    closed,
+    current_document,
     documented,
+    faults,
+    pointer_to_answer,
+    pointer_to_body,
 )
+from tests.support.openapi.kept import kept_fields
 
 # Its answer is as long as the installed price list; the other import's is alike.
 WITHOUT_EXAMPLE = {"post_genai_prices_import"}
@@ -12,3 +22,32 @@ def with_example() -> set[str]:
     return {
         operation.name for operation in documented() if not operation.content_type
     } - WITHOUT_EXAMPLE
+
+
+def outdated_examples() -> Iterator[str]:
+    """Say where the examples on record differ from what the document describes."""
+    described = closed(current_document())
+    recorded = recorded_examples()
+    operations = recorded["operations"]
+    for name in operations.keys() ^ with_example():
+        yield f"{name}: {'is gone' if name in operations else 'has none'}"
+    for name in operations.keys() & with_example():
+        example = operations[name]
+        found = []
+        if "body" in example:
+            pointer = pointer_to_body(described, name)
+            found += faults(described, pointer, example["body"])
+        for status, answer in example["answers"].items():
+            pointer = pointer_to_answer(described, name, int(status))
+            found += faults(described, pointer, answer)
+        yield from (f"{name}: {fault}" for fault in found)
+    for operation in documented():
+        sent = operations.get(operation.name, {}).get("body", {}).keys()
+        if missing := kept_fields(operation) - sent:
+            yield f"{operation.name}: {', '.join(sorted(missing))} isn't sent"
+    refusals = recorded["refusals"]
+    for status in refusals.keys() ^ {str(status) for status in REFUSALS}:
+        yield f"refusal {status}: {'is gone' if status in refusals else 'has none'}"
+    for status, answer in refusals.items():
+        found = faults(described, "/components/schemas/Error", answer)
+        yield from (f"refusal {status}: {fault}" for fault in found)
