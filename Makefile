@@ -17,9 +17,8 @@
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   count instructions and run the short benchmark; fails when one is worse
 # make costs   compare computed costs with those of genai-prices and LiteLLM, also of recorded sessions
-# make check   check format, lint, types and import contracts
-# make contract   generate the documents of the event topic, the reference pages of docs/, and the client, from the code
-# make monitoring   generate the Grafana dashboard and the PrometheusRule of deploy/
+# make check   check format, lint, types and import contracts, and that what is generated is current
+# make generated   generate from the code: client, events' documents, reference pages, golden files, dashboard, import contracts, examples that don't fit
 # make console-checks   test the console in Chromium, and list its pages and states in docs/console.md
 # make pictures   make the pictures of docs/console.md again, in Chromium
 # make examples   record the examples of the OpenAPI document again, from real answers
@@ -37,7 +36,7 @@ export PYTHONDONTWRITEBYTECODE =
 # What is found there would count as installed.
 unexport PYTHONPATH
 
-.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-proxies test-deploy costs coverage test-fast faults alerts conformance worst-inputs bench bench-check check format contract monitoring examples console-checks pictures lock clean recordings
+.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-proxies test-deploy costs coverage test-fast faults alerts conformance worst-inputs bench bench-check check format generated examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo $(if $(PORT),--port $(PORT))
@@ -133,7 +132,7 @@ bench-check: $(VENV)/.installed-for-tests
 # Runs all, then fails if one has: a change needs one run to be told everything.
 check: $(VENV)/.installed-for-tests
 	@status=0; \
-	for each in "ruff format --check ." "ruff check ." mypy lint-imports; do \
+	for each in "ruff format --check ." "ruff check ." mypy lint-imports "python -m tests.generated --check"; do \
 		echo "$(bin)/$$each"; $(bin)/$$each || status=1; \
 	done; exit $$status
 
@@ -141,13 +140,8 @@ format: $(VENV)/.installed-for-tests
 	$(bin)/ruff format .
 	$(bin)/ruff check --fix .
 
-contract: $(VENV)/.installed-for-tests
-	$(bin)/python -m projections.event_contract
-	$(bin)/python -m client.generator
-	$(bin)/python -m docs.generator
-
-monitoring: $(VENV)/.installed-for-tests
-	$(bin)/python -m deploy.grafana.dashboards
+generated: $(VENV)/.installed-for-tests
+	$(bin)/python -m tests.generated
 
 examples: $(VENV)/.installed-for-tests
 	RECORD_EXAMPLES=1 $(bin)/pytest --quiet tests/integration/openapi/test_examples.py -k answers_as_described

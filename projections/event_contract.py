@@ -1,6 +1,5 @@
-"""Generates the documents about the event topic, and guards them: ``make contract``."""
+"""The documents about the event topic, generated and guarded: ``make generated``."""
 
-import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any, Final
 import orjson
 
 from projections.relay.asyncapi import asyncapi_document
-from projections.relay.events_page import with_lists
 from projections.relay.public_event import PublicEvent, public_events
 from projections.relay.python_types import event_types_module
 from projections.relay.schema_compatibility import breaking_changes
@@ -18,7 +16,6 @@ from service.aggregates import AGGREGATES
 from service.event_log.mapper import EventMapper
 
 FOLDER: Final = Path("docs/events")
-EVENTS_PAGE: Final = Path("docs/events.md")
 ASYNCAPI: Final = "asyncapi.json"
 EVENT_TYPES: Final = Path("client/agent_runtime_client/kafka/event_types.py")
 PUBLIC_EVENTS: Final[Mapping[str, PublicEvent]] = public_events(
@@ -46,8 +43,6 @@ def documents(project: Path) -> dict[Path, bytes]:
     made[EVENT_TYPES] = event_types_module(
         earlier_schemas(project) | schemas()
     ).encode()
-    page = (project / EVENTS_PAGE).read_text("utf-8")
-    made[EVENTS_PAGE] = with_lists(page, AGGREGATES).encode()
     return made
 
 
@@ -77,8 +72,8 @@ def broken(project: Path) -> list[str]:
     return complaints
 
 
-def write(project: Path) -> None:
-    """Write the generated files.
+def files(project: Path) -> dict[Path, bytes]:
+    """Return the content of every generated file, by path in the project.
 
     :raises BrokenContractError: a published schema would change incompatibly
     """
@@ -86,14 +81,4 @@ def write(project: Path) -> None:
         raise BrokenContractError(
             "give these events a new class_version:\n" + "\n".join(complaints)
         )
-    for path, content in documents(project).items():
-        file = project / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-
-
-if __name__ == "__main__":
-    try:
-        write(Path.cwd())
-    except BrokenContractError as error:
-        sys.exit(str(error))
+    return documents(project)

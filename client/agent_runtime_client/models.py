@@ -1,4 +1,4 @@
-"""The objects of the API. Made by ``make contract``; do not edit."""
+"""The objects of the API. Made by ``make generated``; do not edit."""
 
 from __future__ import annotations
 

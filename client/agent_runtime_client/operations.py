@@ -1,4 +1,4 @@
-"""The operations of the API. Made by ``make contract``; do not edit."""
+"""The operations of the API. Made by ``make generated``; do not edit."""
 
 from typing import Final
 

@@ -11,7 +11,7 @@ from client.generator.types import Types
 Json = dict[str, Any]
 
 HEAD: Final = '''\
-"""The objects of the API. Made by ``make contract``; do not edit."""
+"""The objects of the API. Made by ``make generated``; do not edit."""
 
 from __future__ import annotations
 

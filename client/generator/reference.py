@@ -14,7 +14,7 @@ from client.generator.resources import list_within, parameters_of, returned_by
 HEAD: Final = """\
 # The Python client
 
-For authors of programs that use the service: every method of the client, generated from the OpenAPI document by `make contract`.
+For authors of programs that use the service: every method of the client, generated from the OpenAPI document by `make generated`.
 [client/README.md](../client/README.md) shows how to install and use it, [kafka.md](kafka.md#with-the-python-client) the kit for consumers of events.
 
 `AgentRuntime` and `AsyncAgentRuntime` have the same methods. With the asynchronous one, `await` those that return data; lists are iterated with `async for`.

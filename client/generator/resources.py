@@ -11,7 +11,7 @@ from client.generator.types import Type, Types
 
 HEAD: Final = '''\
 """{words}"""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
@@ -41,7 +41,7 @@ POSITIONAL_MAX: Final = 2
 def operations_module(found: Iterable[Described]) -> str:
     """Return the table of operations."""
     lines = [
-        '"""The operations of the API. Made by ``make contract``; do not edit."""',
+        '"""The operations of the API. Made by ``make generated``; do not edit."""',
         "",
         "from typing import Final",
         "",
@@ -64,7 +64,7 @@ def operations_module(found: Iterable[Described]) -> str:
 def areas_module(areas: Sequence[str]) -> str:
     """Return the class whose attributes are the areas."""
     lines = [
-        '"""The areas of the API. Made by ``make contract``; do not edit."""',
+        '"""The areas of the API. Made by ``make generated``; do not edit."""',
         "",
         "from functools import cached_property",
         "",

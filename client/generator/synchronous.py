@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-NOTE: Final = '# Made by "make contract"; do not edit.'
+NOTE: Final = '# Made by "make generated"; do not edit.'
 # In this order.
 REPLACEMENTS: Final = tuple(
     (re.compile(pattern, re.MULTILINE), replacement)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -50,17 +50,14 @@ def files(project: Path) -> dict[Path, str]:
     return made | formatted(project, twins) | {REFERENCE: reference_page(operations)}
 
 
-def write(project: Path) -> None:
-    """Write the generated files, and delete those of areas that are gone."""
-    made = files(project)
-    for folder in (GENERATED, SYNC):
-        for old in (project / folder).rglob("*.py"):
-            if old.relative_to(project) not in made:
-                old.unlink()
-    for path, content in made.items():
-        file = project / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
+def leftovers(project: Path, made: Container[Path]) -> list[Path]:
+    """Return the files of areas that are gone, and of twins of what is gone."""
+    return [
+        path.relative_to(project)
+        for folder in (GENERATED, SYNC)
+        for path in sorted((project / folder).rglob("*.py"))
+        if path.relative_to(project) not in made
+    ]
 
 
 def formatted(project: Path, made: Mapping[Path, str]) -> dict[Path, str]:

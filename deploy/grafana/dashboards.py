@@ -1,4 +1,4 @@
-"""Generates what Grafana and the Prometheus Operator read: ``make monitoring``.
+"""Generates what Grafana and the Prometheus Operator read: ``make generated``.
 
 ``agent-runtime.json`` is a dashboard, ``prometheus-rule.yaml`` the rules of
 ``deploy/prometheus/rules.yaml`` as a resource of Kubernetes.
@@ -250,11 +250,15 @@ def prometheus_rule() -> str:
         "metadata": {"name": "agent-runtime"},
         "spec": rules,
     }
-    head = "# Generated from rules.yaml by make monitoring.\n"
+    head = "# Generated from rules.yaml by make generated.\n"
     text: str = yaml.safe_dump(resource, sort_keys=False, width=1000)
     return head + text
 
 
-if __name__ == "__main__":
-    DASHBOARD.write_text(dashboard(), "utf-8")
-    RULE.write_text(prometheus_rule(), "utf-8")
+def files() -> dict[Path, str]:
+    """Return the content of both, by path in the project."""
+    project = DEPLOY.parent
+    return {
+        DASHBOARD.relative_to(project): dashboard(),
+        RULE.relative_to(project): prometheus_rule(),
+    }

@@ -11,7 +11,7 @@ from service.cli.settings import GENERAL, GROUPS
 HEAD: Final = """\
 # Commands
 
-For operators: every command of the service, generated from the code by `make contract`.
+For operators: every command of the service, generated from the code by `make generated`.
 
 Every command takes every [setting](settings.md); `agent-runtime COMMAND --help` explains its arguments and the settings that it uses.
 All except `serve`, `migrate` and `restore` also work while a service runs its embedded database in the same data folder.

@@ -14,7 +14,7 @@ from docs.generator.markdown import code, entries
 HEAD: Final = """\
 # Metrics
 
-For operators: every metric at `/metrics` with its labels, generated from the code by `make contract`.
+For operators: every metric at `/metrics` with its labels, generated from the code by `make generated`.
 [monitoring.md](monitoring.md) says what to alert on.
 
 The Prometheus client's own metrics of the process are there, too.

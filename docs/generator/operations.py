@@ -12,7 +12,7 @@ from service.http.operation import Operation
 HEAD: Final = """\
 # Operations of the API
 
-For authors of clients: every operation on a page, generated from the code by `make contract`.
+For authors of clients: every operation on a page, generated from the code by `make generated`.
 `/openapi.json`, shown at `/docs`, has for each of them who may call it, its parameters, body and answers, with examples; [api.md](../api.md) has the conventions and the error codes.
 Every operation can refuse with the [general errors](../api.md#errors), too.
 Those at [`/mcp`](../gateway.md) and [`/console`](../console.md) are not in the OpenAPI document; no other operation than those at `/api` and `/v1/traces` needs a user's token.

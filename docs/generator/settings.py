@@ -10,7 +10,7 @@ from service.settings import variable_of
 HEAD: Final = """\
 # Settings
 
-For operators: every setting of the service, generated from the code by `make contract`.
+For operators: every setting of the service, generated from the code by `make generated`.
 
 Each setting is an option and an environment variable; the option has precedence.
 An unknown variable that begins with `AGENT_RUNTIME_` is an error, so that misspelt names are noticed; those of [`art`](../art.md) ({client}) are left to it.

@@ -1,10 +1,17 @@
-"""Every generated reference page of ``docs/``."""
+"""Every page of ``docs/`` that is generated, or has a part that is."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 from docs.generator.commands import commands_page
+from docs.generator.events import events_page
+from docs.generator.folders import (
+    ARCHITECTURE,
+    CONTRACTS,
+    architecture_page,
+    import_contracts,
+)
 from docs.generator.metrics import metrics_page
 from docs.generator.operations import operations_page
 from docs.generator.settings import settings_page
@@ -14,11 +21,12 @@ PAGES: Final[Mapping[Path, Callable[[], str]]] = {
     Path("docs/operations/commands.md"): commands_page,
     Path("docs/operations/metrics.md"): metrics_page,
     Path("docs/api/operations.md"): operations_page,
+    Path("docs/events.md"): events_page,
+    ARCHITECTURE: architecture_page,
+    CONTRACTS: import_contracts,
 }
 
 
-def write(project: Path) -> None:
-    for path, page in PAGES.items():
-        file = project / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(page(), encoding="utf-8")
+def files() -> dict[Path, str]:
+    """Return the content of every page, by path in the project."""
+    return {path: page() for path, page in PAGES.items()}

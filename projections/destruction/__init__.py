@@ -1,0 +1,1 @@
+"""Deletes what events have destroyed."""

@@ -1,0 +1,1 @@
+"""Followers, rebuilds and time travel."""

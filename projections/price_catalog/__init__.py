@@ -1,0 +1,1 @@
+"""Providers with effective prices."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 Schema = dict[str, Any]
 
 HEADER: Final = '''\
-"""What each published event carries. Made by ``make contract``; do not edit."""
+"""What each published event carries. Made by ``make generated``; do not edit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

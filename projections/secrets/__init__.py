@@ -1,0 +1,1 @@
+"""Names and versions of secrets, never their values."""

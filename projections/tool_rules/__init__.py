@@ -1,0 +1,1 @@
+"""Rules of agents, and explained decisions."""

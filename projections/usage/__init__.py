@@ -1,0 +1,1 @@
+"""Sums of tokens and cost, by time."""

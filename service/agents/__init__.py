@@ -1,0 +1,1 @@
+"""Agents, their managers and readers."""

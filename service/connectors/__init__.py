@@ -1,0 +1,1 @@
+"""Connectors, their publication, owners and grants."""

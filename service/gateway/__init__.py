@@ -1,0 +1,1 @@
+"""The tool gateway: agents' tool calls are decided, recorded and forwarded."""

@@ -1,0 +1,1 @@
+"""Providers, models and prices."""

@@ -1,0 +1,1 @@
+"""Tool rules: patterns and decisions."""

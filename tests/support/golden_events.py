@@ -1,7 +1,6 @@
 """One stored example of every event version that is read, and aggregates' attributes.
 
-``python -m tests.support.golden_events`` adds those that are missing; it never changes
-one that is there.
+``make generated`` adds those that are missing; it never changes one that is there.
 """
 
 import json
@@ -24,7 +23,7 @@ from tests.support.project import ROOT
 FOLDER = ROOT / "tests/golden/events"
 # What a snapshot of each aggregate holds.
 AGGREGATES_FOLDER = ROOT / "tests/golden/aggregates"
-HOW = "run: python -m tests.support.golden_events"
+HOW = "run: make generated"
 ID = UUID("6f1c2a34-5b7d-4e8f-9a0b-1c2d3e4f5a6b")
 AT = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
 # The library's own fields; the first two are columns, not state.
@@ -168,20 +167,18 @@ def attributes_path(aggregate: type[LoggedAggregate]) -> Path:
     return AGGREGATES_FOLDER / name
 
 
-def main() -> None:
-    for kind in every_event_type():
-        _add(kind.path(kind.version), golden(kind))
-    for aggregate in AGGREGATES:
-        _add(attributes_path(aggregate), attributes(aggregate))
+def missing_files() -> dict[Path, bytes]:
+    """Return the golden files of event versions and aggregates that have none yet."""
+    made: dict[Path, Any] = {
+        kind.path(kind.version): golden(kind) for kind in every_event_type()
+    }
+    made |= {attributes_path(each): attributes(each) for each in AGGREGATES}
+    return {
+        path.relative_to(ROOT): _readable(content)
+        for path, content in made.items()
+        if not path.exists()
+    }
 
 
-def _add(path: Path, content: Any) -> None:
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(content, ensure_ascii=False, indent=2)
-        path.write_text(text + "\n", encoding="utf-8")
-        print(path.name)  # noqa: T201
-
-
-if __name__ == "__main__":
-    main()
+def _readable(content: Any) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()

@@ -1,1 +1,1 @@
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.

@@ -1,5 +1,5 @@
 """Checks of proofs, recomputed here instead of believed."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 import base64
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 """Calls operations: one request, its attempts, and its answer."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 import logging
 import time

@@ -1,5 +1,5 @@
 """The client: a connection pool, options, and the resources of the API."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from types import TracebackType
 from typing import Self, Unpack

@@ -1,5 +1,5 @@
 """Exports: streamed, or written to a file."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -1,5 +1,5 @@
 """Lists that come in pages."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar

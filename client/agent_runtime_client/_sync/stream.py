@@ -1,5 +1,5 @@
 """Live events that go on after a lost connection."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What each published event carries. Made by ``make contract``; do not edit."""
+"""What each published event carries. Made by ``make generated``; do not edit."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

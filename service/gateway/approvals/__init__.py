@@ -1,0 +1,1 @@
+"""Tool calls that a person is asked about."""

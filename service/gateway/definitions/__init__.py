@@ -1,0 +1,1 @@
+"""Definitions of tools, compared and accepted."""

@@ -1,0 +1,1 @@
+"""Handshakes with a secret, on record."""

@@ -1,0 +1,1 @@
+"""Whether the tools of a connector can be listed."""

@@ -1,0 +1,1 @@
+"""Lists of tools that took a secret, on record."""

@@ -1,0 +1,1 @@
+"""Contract prices: terms and rates."""

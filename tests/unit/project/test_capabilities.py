@@ -3,7 +3,6 @@
 import inspect
 import pkgutil
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from types import ModuleType
@@ -12,6 +11,7 @@ from typing import Any
 import projections
 import service
 import service.capabilities
+from docs.generator.folders import MACHINERY_WITH_ROUTES, folders
 from projections.engine.projector import Projector
 from service.aggregate import LoggedAggregate, event_types
 from service.aggregates import AGGREGATES
@@ -26,24 +26,11 @@ from tests.support.project import ROOT
 from tests.support.projectors import PROJECTORS
 
 LOADED = running(DEFAULTS)
-# The routes of the API's own documents.
-MACHINERY_WITH_ROUTES = {"http"}
 SETTINGS_OF_MACHINERY = {KeyConfig, ProxyConfig, WaitConfig}
 
 
-def layers(contract_name: str) -> list[set[str]]:
-    """Return the layers of an import contract, from the highest."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    (contract,) = [
-        each
-        for each in project["tool"]["importlinter"]["contracts"]
-        if each["name"] == contract_name
-    ]
-    return [set(re.split(r" [:|] ", layer)) for layer in contract["layers"]]
-
-
-def modules(root: ModuleType, folders: Iterable[str]) -> Iterator[ModuleType]:
-    for folder in folders:
+def modules(root: ModuleType, names: Iterable[str]) -> Iterator[ModuleType]:
+    for folder in names:
         package = import_module(f"{root.__name__}.{folder}")
         yield package
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
@@ -54,32 +41,6 @@ def folder_of(thing: Any) -> tuple[str, str]:
     module = thing.__module__ if inspect.isclass(thing) else thing
     side, folder, *_ = module.split(".")
     return side, folder
-
-
-def folders(side: str) -> set[str]:
-    """Return the folders of one side that declarations take things from."""
-    things: list[Any] = []
-    for known in CAPABILITIES:
-        things += known.aggregates
-    for capability in LOADED:
-        things += [type(each) for each in capability.projectors]
-        things += [each.function.__module__ for each in capability.operations]
-    return {folder for at, folder in map(folder_of, things) if at == side}
-
-
-def test_the_import_contracts_list_the_folders_of_the_declarations() -> None:
-    write_side = folders("service") - MACHINERY_WITH_ROUTES
-    assert write_side in layers("Composition roots above capabilities above machinery")
-    roots, *slices, engine = layers("Slices above the engine that they run on")
-    assert (roots, engine) == ({"catalog", "event_contract"}, {"engine"})
-    assert folders("projections") == set().union(*slices)
-
-
-def test_the_list_of_folders_has_the_folders_of_the_declarations() -> None:
-    table = (ROOT / "docs/architecture.md").read_text("utf-8")
-    listed = set(re.findall(r"^- `(\w+/\w+)/`: ", table, re.MULTILINE))
-    for side in ("service", "projections"):
-        assert {f"{side}/{folder}" for folder in folders(side)} <= listed
 
 
 def test_every_aggregate_projector_and_route_is_declared() -> None:

@@ -1,4 +1,4 @@
-"""The areas of the API. Made by ``make contract``; do not edit."""
+"""The areas of the API. Made by ``make generated``; do not edit."""
 
 from functools import cached_property
 

@@ -1,5 +1,5 @@
 """Tool calls that a person is asked about."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from typing import Literal
 from uuid import UUID

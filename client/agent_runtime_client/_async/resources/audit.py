@@ -1,5 +1,5 @@
 """The audit trail: who changed what and when, with proofs."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from collections.abc import Sequence
 from datetime import datetime

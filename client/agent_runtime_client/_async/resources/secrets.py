@@ -1,5 +1,5 @@
 """Secrets of the calling user."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from agent_runtime_client import operations
 from agent_runtime_client._async.caller import AsyncCaller

@@ -1,5 +1,5 @@
 """Probes, metrics and the documents about the API."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from typing import Any
 

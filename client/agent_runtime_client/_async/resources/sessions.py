@@ -1,5 +1,5 @@
 """Sessions of agents, with their turns, tokens and cost."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from datetime import datetime
 from typing import Any

@@ -1,5 +1,5 @@
 """Sums of tokens and cost."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from collections.abc import Sequence
 from datetime import date

@@ -1,5 +1,5 @@
 """Agents and their managers."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from datetime import datetime
 from uuid import UUID

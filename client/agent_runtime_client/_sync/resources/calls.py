@@ -1,5 +1,5 @@
 """Tool calls of agents, with the explanation of each decision."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from datetime import datetime
 from typing import Literal

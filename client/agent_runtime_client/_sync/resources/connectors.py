@@ -1,5 +1,5 @@
 """Connectors, their publication and their grants."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from collections.abc import Mapping
 from datetime import datetime

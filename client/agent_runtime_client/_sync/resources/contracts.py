@@ -1,5 +1,5 @@
 """Contract prices: discounts and prices of one's own."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from datetime import datetime
 from decimal import Decimal

@@ -1,5 +1,5 @@
 """Providers, models and their prices over time."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from datetime import datetime
 from decimal import Decimal

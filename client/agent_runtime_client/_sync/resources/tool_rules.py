@@ -1,5 +1,5 @@
 """The rules that decide which tools an agent may call."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from collections.abc import Sequence
 from datetime import datetime

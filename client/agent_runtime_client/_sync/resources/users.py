@@ -1,5 +1,5 @@
 """Users, their roles and their tokens."""
-# Made by "make contract"; do not edit.
+# Made by "make generated"; do not edit.
 
 from collections.abc import Sequence
 from datetime import datetime

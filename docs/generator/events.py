@@ -1,29 +1,18 @@
 """The lists of ``docs/events.md``: every type of event, as its class declares it."""
 
-import re
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from eventsourcing.utils import get_topic
 
+from docs.generator.markdown import PROJECT, between
 from service.aggregate import LoggedAggregate, event_types
+from service.aggregates import AGGREGATES
 from service.events import details_of, fields_of, meaning_of, published_fields
 
-BEGIN: Final = "<!-- made by make contract: begin -->"
-END: Final = "<!-- made by make contract: end -->"
-_MADE: Final = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
 
-
-def with_lists(page: str, aggregates: Sequence[type[LoggedAggregate]]) -> str:
-    """Return the page with its lists made anew.
-
-    :raises ValueError: the page has no place for them
-    """
-    lists = "\n\n".join(map(_section, aggregates))
-    made, count = _MADE.subn(lambda _: f"{BEGIN}\n\n{lists}\n\n{END}", page)
-    if count != 1:
-        raise ValueError(f"the page needs one {BEGIN} and one {END}")
-    return made
+def events_page() -> str:
+    page = (PROJECT / "docs/events.md").read_text("utf-8")
+    return between(page, "\n\n".join(map(_section, AGGREGATES)))
 
 
 def _section(aggregate: type[LoggedAggregate]) -> str:
