@@ -2,10 +2,12 @@
 
 from typing import Final
 
-from tests.instruments.recipes.edits import Edit, LeftOut, Recipe
+from tests.instruments.recipes.edits import Edit, Recipe
 
 PAGE = """\
 // Who is signed in.
+//
+// Shows: name and roles of who is signed in
 import { Facts, Page, Reading } from "../app/parts.js";
 import { useRead } from "../app/reads.js";
 import { html } from "../app/ui.js";
@@ -21,6 +23,7 @@ export default function Account() {
 
 RECIPE: Final = Recipe(
     name="console_page",
+    written_in="tests/instruments/recipes/console_page.py",
     sections=("Add a page to the console",),
     steps={
         "page": (
@@ -31,34 +34,9 @@ RECIPE: Final = Recipe(
                 '  { path: "account", module: "account", label: "Account" },\n',
             ),
         ),
-        "example": (
-            Edit(
-                "tests/support/console/browser/pages.py",
-                '    "overview": lambda _: "overview",\n',
-                '    "account": lambda _: "account",\n',
-            ),
-        ),
-        "row": (
-            Edit(
-                "docs/console.md",
-                "| page | shows | does |\n|---|---|---|\n",
-                "| Account | name and roles of who is signed in | |\n",
-            ),
-        ),
     },
     tests=(
         "tests/integration/console/browser/test_pages.py::test_a_page_is_whole_in_both_schemes_and_in_320_pixels[account]",
     ),
-    left_out=(
-        LeftOut(
-            "example",
-            "tests/unit/console/test_forms.py",
-            "needs an example in tests/support/console/browser/pages.py",
-        ),
-        LeftOut(
-            "row",
-            "tests/unit/console/test_forms.py",
-            "add them to the table of docs/console.md",
-        ),
-    ),
+    left_out=(),
 )

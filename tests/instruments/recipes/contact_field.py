@@ -27,6 +27,7 @@ Contact = Annotated[
 
 RECIPE: Final = Recipe(
     name="contact_field",
+    written_in="tests/instruments/recipes/contact_field.py",
     sections=("Add a field to a resource",),
     steps={
         "description": (
@@ -216,7 +217,7 @@ RECIPE: Final = Recipe(
         ),
         "walk": (
             Edit(
-                "tests/support/openapi/walk.py",
+                "tests/support/connectors/operations.py",
                 '    described["description"] = "Read and file issues"\n',
                 '    described["contact"] = "issues@tracker.example"\n',
             ),
@@ -296,7 +297,7 @@ RECIPE: Final = Recipe(
         LeftOut(
             "walk",
             "tests/unit/openapi/test_examples_fit.py",
-            "in tests/support/openapi/walk.py, call put_connector with {'contact'}",
+            "in tests/support/connectors/operations.py, call put_connector with {'contact'}",
         ),
     ),
 )

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = "tests/instruments/recipes"
-
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -18,16 +16,17 @@ class Edit:
     text: str
     instead: bool = False
 
-    def apply(self, clone: Path, recipe: str) -> None:
+    def apply(self, clone: Path, written_in: str) -> None:
         path = clone / self.file
         if not self.anchor:
-            assert not path.exists(), f"edit {HERE}/{recipe}.py: {self.file} exists"
+            assert not path.exists(), f"edit {written_in}: {self.file} exists"
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(self.text, "utf-8")
             return
         before = path.read_text("utf-8") if path.exists() else ""
         found = before.count(self.anchor)
         assert found == 1, (
-            f"edit {HERE}/{recipe}.py, its anchor in {self.file} has changed: "
+            f"edit {written_in}, its anchor in {self.file} has changed: "
             f"{self.anchor!r} is there {found} times, not once"
         )
         kept = "" if self.instead else self.anchor
@@ -48,10 +47,11 @@ class Recipe:
     """A change as sections of CONTRIBUTING.md describe it.
 
     ``steps`` are its edits by what they do; ``tests`` are those of the folders that it
-    touches, beside the fast ones.
+    touches, beside the fast ones. ``written_in`` is the file that has the edits.
     """
 
     name: str
+    written_in: str
     sections: tuple[str, ...]
     steps: dict[str, tuple[Edit, ...]]
     tests: tuple[str, ...]
@@ -62,4 +62,4 @@ class Recipe:
         for step, edits in self.steps.items():
             if step != without:
                 for edit in edits:
-                    edit.apply(clone, self.name)
+                    edit.apply(clone, self.written_in)

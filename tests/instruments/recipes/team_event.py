@@ -5,6 +5,7 @@ from typing import Final
 from tests.instruments.recipes.edits import Edit, LeftOut, Recipe
 
 AGGREGATE = "service/agents/aggregate.py"
+OPERATIONS = "tests/support/agents/operations.py"
 COMMANDS = "service/agents/commands.py"
 ROUTES = "service/agents/routes.py"
 RESOURCE = "service/agents/resource.py"
@@ -134,6 +135,7 @@ def before(file: str, anchor: str, text: str) -> Edit:
 
 RECIPE: Final = Recipe(
     name="team_event",
+    written_in="tests/instruments/recipes/team_event.py",
     sections=("Add an operation", "Add an event, or a version of one"),
     steps={
         "event": (
@@ -233,23 +235,23 @@ RECIPE: Final = Recipe(
         ),
         "matrix": (
             before(
-                "tests/instruments/security/matrix.py",
+                OPERATIONS,
                 "    put_agent_gateway  ",
                 "    put_agent_team   404 403 404 200 403\n",
             ),
         ),
         "worst inputs": (
             Edit(
-                "tests/instruments/security/worst_inputs.py",
-                '        "put_agent_reader",\n',
-                '        "put_agent_team",\n',
+                OPERATIONS,
+                '            "put_agent_reader",\n',
+                '            "put_agent_team",\n',
             ),
         ),
         "walk": (
             before(
-                "tests/support/openapi/walk.py",
-                '    await walk.call("put_agent_manager",',
-                '    await walk.call("put_agent_team", {"team": "Support"}, agent_id=agent_id)\n',
+                OPERATIONS,
+                '    await walk.call("put_agent_manager")',
+                '    await walk.call("put_agent_team", {"team": "Support"})\n',
             ),
         ),
     },
@@ -268,17 +270,17 @@ RECIPE: Final = Recipe(
         LeftOut(
             "walk",
             "tests/integration/openapi/test_examples.py",
-            "call {'put_agent_team'} in tests/support/openapi/walk.py",
+            "call put_agent_team in tests/support/agents/operations.py",
         ),
         LeftOut(
             "matrix",
             "tests/instruments/security/test_matrix.py::test_every_operation_is_in_the_matrix",
-            "needs a row in tests/instruments/security/matrix.py",
+            "needs a line in ACCESS of tests/support/agents/operations.py",
         ),
         LeftOut(
             "worst inputs",
             "tests/instruments/security/test_worst_inputs.py::test_every_operation_has_its_worst_inputs",
-            "in WORST of tests/instruments/security/worst_inputs.py",
+            "must be in `worst` or `simple` of tests/support/agents/operations.py",
         ),
     ),
 )

@@ -5,14 +5,19 @@ from shutil import copyfile
 
 import pytest
 
-from tests.instruments.recipes import console_page, contact_field, team_event
+from tests.instruments.recipes import (
+    capability,
+    console_page,
+    contact_field,
+    team_event,
+)
 from tests.instruments.recipes.edits import Edit, Recipe
 from tests.support.project import ROOT
 
 
 @pytest.mark.parametrize(
     "recipe",
-    [console_page.RECIPE, contact_field.RECIPE, team_event.RECIPE],
+    [capability.RECIPE, console_page.RECIPE, contact_field.RECIPE, team_event.RECIPE],
     ids=lambda recipe: recipe.name,
 )
 def test_every_edit_fits(recipe: Recipe, tmp_path: Path) -> None:
@@ -32,9 +37,20 @@ def test_an_edit_that_does_not_fit_says_where(found: str, tmp_path: Path) -> Non
     (tmp_path / "file.py").write_text(found, "utf-8")
 
     with pytest.raises(AssertionError) as refused:
-        Edit("file.py", "anchor", "more").apply(tmp_path, "some_field")
+        Edit("file.py", "anchor", "more").apply(tmp_path, "docs/some_page.md")
 
-    assert (
-        "edit tests/instruments/recipes/some_field.py, its anchor in file.py has changed"
-        in str(refused.value)
+    assert "edit docs/some_page.md, its anchor in file.py has changed" in str(
+        refused.value
     )
+
+
+def test_a_capability_takes_four_files_outside_of_its_own_folders() -> None:
+    edits = [edit for edits in capability.RECIPE.steps.values() for edit in edits]
+    outside = {each.file for each in edits if "/notices/" not in each.file}
+
+    assert outside == {
+        "service/capabilities/catalog.py",
+        "service/capabilities/notices.py",
+        "service/console/static/app/pages.js",
+        "service/console/static/pages/notices.js",
+    }
