@@ -16,10 +16,9 @@ from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
 from service.users.commands import IssueToken, issue_to
 from service.users.names import find_user
-from service.users.tokens import is_well_formed, new_token
+from service.users.tokens import ADMIN_TOKEN_FILE, is_well_formed, new_token
 
 ADMIN: Final = "admin"
-TOKEN_FILE: Final = "admin-token"  # noqa: S105  # a file's name
 SYSTEM: Final = {"actor": "system"}
 
 
@@ -34,7 +33,7 @@ async def create_first_admin(resources: Resources, data_dir: Path) -> Path | Non
     :returns: the file with a valid token, or None when this folder has none
     :raises KeyRingError: a file of that name is there, but is not such a file
     """
-    file = data_dir / TOKEN_FILE
+    file = data_dir / ADMIN_TOKEN_FILE
     admin_id = User.create_id(ADMIN)
     if await resources.log.load(admin_id) is not None:
         return file if await _holds_valid_token(resources, file) else None

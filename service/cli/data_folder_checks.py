@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from projections.audit.proofs.signing_key import SIGNING_KEY_FILE
-from service.bootstrap import TOKEN_FILE
 from service.cli.check import Check
+from service.users.tokens import ADMIN_TOKEN_FILE
 
 ROOT_USER: Final = 0
 PRIVATE_FILES: Final = ("keys*.json", SIGNING_KEY_FILE, "*-token")
@@ -50,13 +50,13 @@ def _first_token(data_dir: Path, now: datetime) -> Check:
     """Warn from the next day on: before, a new installation needs it."""
     name = f"the first token of admin is replaced within {FIRST_TOKEN_DAYS} day"
     try:
-        written_at = (data_dir / TOKEN_FILE).stat().st_mtime
+        written_at = (data_dir / ADMIN_TOKEN_FILE).stat().st_mtime
     except FileNotFoundError:
         return Check(name)
     if now - datetime.fromtimestamp(written_at, UTC) < timedelta(days=FIRST_TOKEN_DAYS):
         return Check(name)
     problem = (
-        f"{TOKEN_FILE} still exists; issue tokens to people, revoke this one and "
+        f"{ADMIN_TOKEN_FILE} still exists; issue tokens to people, revoke this one and "
         "delete the file"
     )
     return Check(name, problem, warns=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from service.bootstrap import TOKEN_FILE
 from service.errors import StartError
+from service.users.tokens import ADMIN_TOKEN_FILE
 
 # Where an agent's client finds the gateway, and its token.
 AGENT_URL_FILE: Final = "agent-url"
@@ -34,7 +34,7 @@ class Demo:
         try:
             agent_url, agent_token, admin_token = (
                 (data_dir / name).read_text(encoding="ascii").strip()
-                for name in (AGENT_URL_FILE, AGENT_TOKEN_FILE, TOKEN_FILE)
+                for name in (AGENT_URL_FILE, AGENT_TOKEN_FILE, ADMIN_TOKEN_FILE)
             )
         except OSError as error:
             if (data_dir / TOOLS_PORT_FILE).exists():

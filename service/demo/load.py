@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientSession
 
-from service.bootstrap import TOKEN_FILE
 from service.demo.access import AGENT_TOKEN_FILE, AGENT_URL_FILE
 from service.demo.api import Api, DemoError
 from service.demo.chats import record_chats
 from service.demo.prices import import_real_prices
 from service.http.telemetry import log_no_requests_of
+from service.users.tokens import ADMIN_TOKEN_FILE
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ async def load_demo(
         logger.info(
             "demo data not loaded: there are users already, and no valid token of admin"
             " in %s",
-            TOKEN_FILE,
+            ADMIN_TOKEN_FILE,
         )
         return False
     if tools_port is None:
@@ -56,7 +56,7 @@ async def load_demo(
 
 
 async def _load_all(base_url: str, data_dir: Path, tools_url: str) -> bool:
-    token = (data_dir / TOKEN_FILE).read_text(encoding="ascii").strip()
+    token = (data_dir / ADMIN_TOKEN_FILE).read_text(encoding="ascii").strip()
     request_id = f"demo-{secrets.token_hex(8)}"
     log_no_requests_of(request_id)
     async with ClientSession(headers={"X-Request-Id": request_id}) as http:

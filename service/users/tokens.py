@@ -10,6 +10,8 @@ from typing import Final
 
 PREFIX: Final = "art_"
 AGENT_PREFIX: Final = "agt_"
+# In the data folder: the token of the first administrator.
+ADMIN_TOKEN_FILE: Final = "admin-token"  # noqa: S105  # a file's name
 RANDOM_CHARACTERS: Final = 30
 CHECKSUM_CHARACTERS: Final = 6
 ALPHABET: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 import psycopg
 
-from service.bootstrap import TOKEN_FILE
+from service.users.tokens import ADMIN_TOKEN_FILE
 from tests.support.waiting import until_blocking
 
 NOON = "2026-03-01T12:00:00Z"
@@ -94,7 +94,7 @@ class Client:
 
 
 def admin(url: str, data_dir: Path) -> Client:
-    return Client(url, (data_dir / TOKEN_FILE).read_text().strip())
+    return Client(url, (data_dir / ADMIN_TOKEN_FILE).read_text().strip())
 
 
 def record_everything(owner: Client, name: str) -> Answer:

@@ -5,9 +5,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from service.bootstrap import TOKEN_FILE, create_first_admin
+from service.bootstrap import create_first_admin
 from service.open_resources import open_resources
-from service.users.tokens import new_token
+from service.users.tokens import ADMIN_TOKEN_FILE, new_token
 from tests.support.harness.service import running, serving
 
 pytestmark = pytest.mark.thorough
@@ -21,10 +21,10 @@ async def test_the_demo_is_skipped_without_the_first_token(
     data.mkdir(mode=0o700)
     async with open_resources(database_url, data) as resources:
         await create_first_admin(resources, data)
-    (data / TOKEN_FILE).unlink()
+    (data / ADMIN_TOKEN_FILE).unlink()
     if left is not None:
-        (data / TOKEN_FILE).touch(mode=0o600)
-        (data / TOKEN_FILE).write_text(left)
+        (data / ADMIN_TOKEN_FILE).touch(mode=0o600)
+        (data / ADMIN_TOKEN_FILE).write_text(left)
 
     where = ("--data-dir", str(data), "--database-url", database_url)
     with running(serving("--demo", "--only", "api", *where, log=log)):
@@ -34,5 +34,7 @@ async def test_the_demo_is_skipped_without_the_first_token(
     told = [
         (each["level"], each["message"]) for each in lines if "demo" in each["message"]
     ]
-    reason = f"there are users already, and no valid token of admin in {TOKEN_FILE}"
+    reason = (
+        f"there are users already, and no valid token of admin in {ADMIN_TOKEN_FILE}"
+    )
     assert told == [("info", f"demo data not loaded: {reason}")]

@@ -10,7 +10,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.bootstrap import TOKEN_FILE
 from service.cli import data_folder_checks, doctor
 from service.cli.main import main
 from service.cli.running import EXIT_FAILED
@@ -18,6 +17,7 @@ from service.event_log.writer_connection import WRITERS_MAX
 from service.keys.key_ring import KEY_RING_FILE
 from service.open_resources import open_resources
 from service.resources import Resources
+from service.users.tokens import ADMIN_TOKEN_FILE
 from tests.support.callers import Callers
 
 pytestmark = pytest.mark.usefixtures("logging_as_it_was")
@@ -73,11 +73,11 @@ def test_what_is_wrong_is_named(run: Run, data_dir: Path, database_url: str) -> 
 def test_an_old_first_token_and_an_untested_postgresql_are_warnings_a_new_one_is_not(
     run: Run, monkeypatch: pytest.MonkeyPatch, data_dir: Path
 ) -> None:
-    (data_dir / TOKEN_FILE).touch(mode=0o600)
+    (data_dir / ADMIN_TOKEN_FILE).touch(mode=0o600)
     status, said = run("doctor")
     assert (status, "WARN" in said, "FAIL" in said) == (0, False, False)
     two_days_ago = time.time() - 2 * 24 * 3600
-    os.utime(data_dir / TOKEN_FILE, (two_days_ago, two_days_ago))
+    os.utime(data_dir / ADMIN_TOKEN_FILE, (two_days_ago, two_days_ago))
     monkeypatch.setattr(doctor, "TESTED_VERSIONS", frozenset({99}))
 
     status, said = run("doctor")

@@ -6,18 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from service.bootstrap import (
-    TOKEN_FILE,
-    create_first_admin,
-    issue_token_for,
-)
+from service.bootstrap import create_first_admin, issue_token_for
 from service.errors import NotFoundError
 from service.event_log.mapper import RecordedEvent
 from service.keys.root_key import KeyRingError
 from service.open_resources import open_resources
 from service.resources import Resources
 from service.users.aggregate import Token, User, token_id
-from service.users.tokens import is_well_formed, new_token
+from service.users.tokens import ADMIN_TOKEN_FILE, is_well_formed, new_token
 from tests.support.reading import read_events
 from tests.support.scenario import Scenario
 
@@ -35,7 +31,7 @@ async def everything(resources: Resources) -> list[RecordedEvent]:
 
 def token_files(folder: Path) -> list[Path]:
     """Find them all, also ones that a crash or a lost race would leave."""
-    return sorted(folder.rglob(f"*{TOKEN_FILE}*"))
+    return sorted(folder.rglob(f"*{ADMIN_TOKEN_FILE}*"))
 
 
 async def test_an_empty_log_gets_an_admin_whose_token_works(
@@ -43,7 +39,7 @@ async def test_an_empty_log_gets_an_admin_whose_token_works(
 ) -> None:
     file = await create_first_admin(resources, tmp_path)
 
-    assert file == tmp_path / TOKEN_FILE
+    assert file == tmp_path / ADMIN_TOKEN_FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     caller = await resources.authenticator.authenticate(
         f"Bearer {file.read_text().strip()}"
@@ -59,10 +55,10 @@ async def test_later_starts_change_nothing_and_say_where_the_token_is(
     resources: Resources, tmp_path: Path
 ) -> None:
     first = await create_first_admin(resources, tmp_path)
-    token = (tmp_path / TOKEN_FILE).read_text()
+    token = (tmp_path / ADMIN_TOKEN_FILE).read_text()
 
     assert await create_first_admin(resources, tmp_path) == first
-    assert (tmp_path / TOKEN_FILE).read_text() == token
+    assert (tmp_path / ADMIN_TOKEN_FILE).read_text() == token
     assert len(await everything(resources)) == len(ADMIN_EVENTS)
 
 
@@ -83,7 +79,7 @@ async def test_a_file_with_a_useless_token_is_ignored(
 async def test_a_crash_between_file_and_log_is_made_good(
     resources: Resources, tmp_path: Path
 ) -> None:
-    file = tmp_path / TOKEN_FILE
+    file = tmp_path / ADMIN_TOKEN_FILE
     token = new_token()
     file.touch(mode=0o600)
     file.write_text(token + "\n")
@@ -100,14 +96,14 @@ async def test_a_log_with_other_events_still_gets_its_admin(
 ) -> None:
     await scenario.given(User(name="demo"))
 
-    assert await create_first_admin(resources, tmp_path) == tmp_path / TOKEN_FILE
+    assert await create_first_admin(resources, tmp_path) == tmp_path / ADMIN_TOKEN_FILE
 
 
 @pytest.mark.parametrize("content", ["", "art_not-a-token", "art_" + "0" * 36])
 async def test_a_file_that_holds_no_token_is_left_alone(
     resources: Resources, tmp_path: Path, content: str
 ) -> None:
-    file = tmp_path / TOKEN_FILE
+    file = tmp_path / ADMIN_TOKEN_FILE
     file.touch(mode=0o600)
     file.write_text(content)
 
@@ -121,7 +117,7 @@ async def test_a_file_that_holds_no_token_is_left_alone(
 async def test_a_token_that_others_could_have_read_is_not_used(
     resources: Resources, tmp_path: Path
 ) -> None:
-    file = tmp_path / TOKEN_FILE
+    file = tmp_path / ADMIN_TOKEN_FILE
     file.write_text(new_token())
     file.chmod(0o644)
 
@@ -142,9 +138,9 @@ async def test_two_processes_at_once_make_one_admin_of_one_folder(
             )
         )
 
-    assert files == [tmp_path / TOKEN_FILE] * 4
+    assert files == [tmp_path / ADMIN_TOKEN_FILE] * 4
     assert [each.topic for each in await everything(resources)] == ADMIN_EVENTS
-    token = (tmp_path / TOKEN_FILE).read_text().strip()
+    token = (tmp_path / ADMIN_TOKEN_FILE).read_text().strip()
     assert (await resources.authenticator.authenticate(f"Bearer {token}")).is_superuser
 
 
