@@ -93,7 +93,7 @@ class Config(
     TracingConfig,
     DemoConfig,
 ):
-    """The settings of ``agent-runtime``: its own, and those of its parts.
+    """The settings of ``agent-runtime``: its own, and those of its groups.
 
     Each is an option of the command line (``data_dir``: ``--data-dir``) and an
     environment variable (``AGENT_RUNTIME_DATA_DIR``); the option wins. Those in

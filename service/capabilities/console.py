@@ -13,6 +13,6 @@ def _add_resources(app: web.Application, _process: Process) -> None:
     app[SIGN_IN_CODES] = SignInCodes()
 
 
-CONSOLE_PARTS = Capability(
+CONSOLE = Capability(
     name="console", routes=(console, health), app_resources=_add_resources
 )

@@ -70,7 +70,7 @@ def _tasks(app: web.Application, process: Process) -> Sequence[AppTask]:
     )
 
 
-GATEWAY_PARTS = Capability(
+GATEWAY = Capability(
     name="gateway",
     routes=(
         agent_gateway,

@@ -22,45 +22,45 @@ from service.tracing.config import TracingConfig
 
 
 def _gateway() -> Capability:
-    from service.capabilities.gateway import GATEWAY_PARTS
+    from service.capabilities.gateway import GATEWAY
 
-    return GATEWAY_PARTS
+    return GATEWAY
 
 
 def _relay() -> Capability:
-    from service.capabilities.relay import RELAY_PARTS
+    from service.capabilities.relay import RELAY
 
-    return RELAY_PARTS
+    return RELAY
 
 
 def _proofs() -> Capability:
-    from service.capabilities.proofs import PROOFS_PARTS
+    from service.capabilities.proofs import PROOFS
 
-    return PROOFS_PARTS
+    return PROOFS
 
 
 def _otlp() -> Capability:
-    from service.capabilities.otlp import OTLP_PARTS
+    from service.capabilities.otlp import OTLP
 
-    return OTLP_PARTS
+    return OTLP
 
 
 def _price_imports() -> Capability:
-    from service.capabilities.price_imports import PRICE_IMPORTS_PARTS
+    from service.capabilities.price_imports import PRICE_IMPORTS
 
-    return PRICE_IMPORTS_PARTS
+    return PRICE_IMPORTS
 
 
 def _phoenix() -> Capability:
-    from service.capabilities.phoenix import PHOENIX_PARTS
+    from service.capabilities.phoenix import PHOENIX
 
-    return PHOENIX_PARTS
+    return PHOENIX
 
 
 def _console() -> Capability:
-    from service.capabilities.console import CONSOLE_PARTS
+    from service.capabilities.console import CONSOLE
 
-    return CONSOLE_PARTS
+    return CONSOLE
 
 
 def _publishes(config: Config) -> bool:

@@ -19,7 +19,7 @@ def _tasks(_app: web.Application, _process: Process) -> Sequence[AppTask]:
     return (deleting_old_traces,)
 
 
-OTLP_PARTS = Capability(
+OTLP = Capability(
     name="otlp",
     routes=(trace_ingest,),
     app_resources=_add_resources,

@@ -31,4 +31,4 @@ def _tasks(_app: web.Application, process: Process) -> Sequence[AppTask]:
     return (connected,)
 
 
-PHOENIX_PARTS = Capability(name="phoenix", app_tasks=_tasks)
+PHOENIX = Capability(name="phoenix", app_tasks=_tasks)

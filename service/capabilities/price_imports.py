@@ -11,6 +11,6 @@ def _add_resources(app: web.Application, process: Process) -> None:
     app[IMPORT_RESOURCES] = process.resources
 
 
-PRICE_IMPORTS_PARTS = Capability(
+PRICE_IMPORTS = Capability(
     name="price_imports", routes=(price_imports,), app_resources=_add_resources
 )

@@ -35,7 +35,7 @@ def _log_check(process: Process) -> AbstractAsyncContextManager[LogCheck]:
     return run_log_check(process.resources.conninfo, pass_s=pass_s)
 
 
-PROOFS_PARTS = Capability(
+PROOFS = Capability(
     name="proofs",
     routes=(audit_history, audit_access, audit_proofs),
     projectors=(MerkleTreeProjector(),),

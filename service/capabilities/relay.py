@@ -46,7 +46,7 @@ async def _checkpoint_relay(process: Process) -> AsyncIterator[None]:
         yield
 
 
-RELAY_PARTS = Capability(
+RELAY = Capability(
     name="relay",
     routes=(event_documents,),
     check_settings=_check_settings,
