@@ -21,7 +21,8 @@ from service.gateway.endpoint.routes import routes as agent_endpoints
 from service.gateway.gate import GATE
 from service.gateway.health.routes import routes as connector_health
 from service.gateway.health.table import CONNECTOR_HEALTH, HealthTable
-from service.gateway.serving import GatewaySettings, serving_agents
+from service.gateway.schemas.hidden import HiddenCharacters
+from service.gateway.serving import serving_agents
 from service.gateway.tokens.routes import routes as agent_token_commands
 from service.gateway.tool_gate import ToolGate
 from service.gateway.tool_names import LatestToolNames
@@ -30,24 +31,20 @@ from service.tool_rules.call_history import CALL_HISTORY
 from service.tool_rules.known_tools import TOOL_NAMES
 
 
-def _settings(process: Process) -> GatewaySettings:
-    return GatewaySettings.of(process.config, demo_port=process.demo_port)
-
-
 def _add_resources(app: web.Application, process: Process) -> None:
-    resources = process.resources
-    settings = _settings(process)
+    resources, config = process.resources, process.config
+    hidden_characters = HiddenCharacters(config.gateway_hidden_characters)
     app[GATE] = ToolGate(
         resources.log,
         resources.key_ring,
         resources.vault,
         to_observe=partial(connectors_to_observe, resources.pool),
         overdue_approvals=partial(overdue_approvals, resources.pool),
-        bounds=settings.bounds,
+        bounds=config.gateway_bounds,
         cache_bytes_max=resources.caches.tool_lists,
-        hidden_characters=settings.hidden_characters,
+        hidden_characters=hidden_characters,
     )
-    app[HIDDEN_CHARACTERS] = settings.hidden_characters
+    app[HIDDEN_CHARACTERS] = hidden_characters
     app[CONNECTOR_HEALTH] = HealthTable(resources.pool)
     app[CALL_HISTORY] = RecordedHistory(resources.log, resources.pool)
     app[TOOL_NAMES] = LatestToolNames(resources.log)
@@ -64,8 +61,9 @@ def _tasks(app: web.Application, process: Process) -> Sequence[AppTask]:
             process.resources.notifications,
             RelayedMessages(process.resources.key_ring),
             process.resources.key_ring.request_state_mac,
-            _settings(process),
+            process.config,
             process.traces,
+            demo_port=process.demo_port,
         ),
     )
 

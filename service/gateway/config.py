@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
+from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.networks import Networks
 from service.settings import SettingGroup
 
@@ -48,14 +49,14 @@ class GatewayConfig(SettingGroup):
         "are given one.",
     )
     gateway_silence_s: float = Field(
-        60.0,
+        DEFAULT_BOUNDS.silence_s,
         ge=1,
         le=540,
         description="How long a connector may send nothing while a call waits for it, "
         "in seconds, at most 540.",
     )
     gateway_call_s: float = Field(
-        300.0,
+        DEFAULT_BOUNDS.call_s,
         ge=1,
         le=540,
         description="How long a forwarded tool call may take in all, in seconds, at "
@@ -63,7 +64,7 @@ class GatewayConfig(SettingGroup):
         "minutes.",
     )
     gateway_answer_bytes: int = Field(
-        8 * 1024 * 1024,
+        DEFAULT_BOUNDS.answer_bytes,
         ge=64 * 1024,
         le=32 * 1024 * 1024,
         description="How large an answer of a connector may be, in bytes, from 65536 "
@@ -71,14 +72,14 @@ class GatewayConfig(SettingGroup):
         "counts once.",
     )
     gateway_tools_max: int = Field(
-        500,
+        DEFAULT_BOUNDS.tools_max,
         ge=1,
         le=2_000,
         description="How many tools of one connector are taken, at most 2000; those "
         "beyond are left out and named in the connector's health.",
     )
     gateway_values_max: int = Field(
-        5_000,
+        DEFAULT_BOUNDS.values_max,
         ge=1_000,
         le=20_000,
         description="How many values the arguments of a tool call may have, with the "
@@ -91,3 +92,13 @@ class GatewayConfig(SettingGroup):
         "direction characters: remove takes them out, mark shows them, such as "
         "<U+202E>, keep leaves them.",
     )
+
+    @property
+    def gateway_bounds(self) -> Bounds:
+        return Bounds(
+            silence_s=self.gateway_silence_s,
+            call_s=self.gateway_call_s,
+            answer_bytes=self.gateway_answer_bytes,
+            tools_max=self.gateway_tools_max,
+            values_max=self.gateway_values_max,
+        )

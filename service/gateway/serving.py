@@ -1,14 +1,13 @@
 """Open the MCP endpoints of agents over a gate."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.config import GatewayConfig
 from service.gateway.endpoint.calls import ToolCalls
 from service.gateway.endpoint.cancellations import Cancellations
@@ -28,11 +27,10 @@ from service.gateway.health.table import (
     Succeeded,
 )
 from service.gateway.observer import DefinitionObserver, observing
-from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.client import UpstreamClient
-from service.gateway.upstream.connections import open_connections
-from service.networks import Network, networks_of
+from service.gateway.upstream.connections import Connections, open_connections
+from service.networks import networks_of
 from service.notifications import (
     CANCELLED_CALLS_CHANNEL,
     CLIENTS_ANSWERS_CHANNEL,
@@ -44,38 +42,6 @@ if TYPE_CHECKING:
 
 
 Note = Callable[[Succeeded | Failed | CredentialReturned], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GatewaySettings:
-    """The settings of the gateway; see :class:`service.gateway.config.GatewayConfig`.
-
-    ``demo_port`` is the port of 127.0.0.1 where the tools of the demo are.
-    """
-
-    networks: Sequence[Network] = ()
-    demo_port: int | None = None
-    hold_s: float = 20.0
-    approval_url: str | None = None
-    bounds: Bounds = DEFAULT_BOUNDS
-    hidden_characters: HiddenCharacters = HiddenCharacters.REMOVE
-
-    @classmethod
-    def of(cls, config: GatewayConfig, *, demo_port: int | None = None) -> Self:
-        return cls(
-            networks=networks_of(config.gateway_networks),
-            demo_port=demo_port,
-            hold_s=config.gateway_hold_s,
-            approval_url=config.gateway_approval_url,
-            bounds=Bounds(
-                silence_s=config.gateway_silence_s,
-                call_s=config.gateway_call_s,
-                answer_bytes=config.gateway_answer_bytes,
-                tools_max=config.gateway_tools_max,
-                values_max=config.gateway_values_max,
-            ),
-            hidden_characters=HiddenCharacters(config.gateway_hidden_characters),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,52 +56,52 @@ class Gateway:
 async def open_gateway(
     gate: Gate,
     mac: Callable[..., bytes],
-    settings: GatewaySettings,
+    connections: Connections,
+    config: GatewayConfig,
     traces: "Tracing | None" = None,
     *,
     note: Note,
     cancellations: Cancellations,
     questions: Questions,
 ) -> AsyncIterator[Gateway]:
-    """Yield a gateway; its connections are closed when the block ends.
+    """Yield a gateway, which calls over the connections until the block ends.
 
     ``mac`` authenticates what clients keep between two rounds of a call. ``note`` keeps
     how observations of tools ended, and whether upstreams return their credentials.
     With ``traces`` calls have spans.
     """
     returned = ReturnedCredentials(note)
-    policy = AddressPolicy(settings.networks, settings.demo_port)
-    async with open_connections(policy, settings.bounds) as connections:
-        client = UpstreamClient(connections, returned.count)
-        observer = DefinitionObserver(gate, client, note)
-        calls = ToolCalls(
+    bounds = connections.bounds
+    client = UpstreamClient(connections, returned.count)
+    observer = DefinitionObserver(gate, client, note)
+    calls = ToolCalls(
+        gate,
+        Forwarder(
             gate,
-            Forwarder(
-                gate,
-                client,
-                questions=questions,
-                on_list_changed=observer.list_changed,
-            ),
-            RequestStates(mac),
+            client,
             questions=questions,
-            hold_s=settings.hold_s,
-            answer_s=settings.bounds.call_s,
-            approval_url=settings.approval_url,
+            on_list_changed=observer.list_changed,
+        ),
+        RequestStates(mac),
+        questions=questions,
+        hold_s=config.gateway_hold_s,
+        answer_s=bounds.call_s,
+        approval_url=config.gateway_approval_url,
+    )
+    try:
+        server = AgentServer(
+            gate,
+            calls,
+            cancellations,
+            questions,
+            _of_calls(traces),
+            values_max=bounds.values_max,
         )
-        try:
-            server = AgentServer(
-                gate,
-                calls,
-                cancellations,
-                questions,
-                _of_calls(traces),
-                values_max=settings.bounds.values_max,
-            )
-            yield Gateway(server, observer)
-        finally:
-            await observer.close()
-            await client.close()
-            await returned.close()
+        yield Gateway(server, observer)
+    finally:
+        await observer.close()
+        await client.close()
+        await returned.close()
 
 
 def _of_calls(traces: "Tracing | None") -> CallTraces | None:
@@ -151,20 +117,28 @@ def serving_agents(
     notifications: Notifications,
     seal: Seal,
     mac: Callable[..., bytes],
-    settings: GatewaySettings,
+    config: GatewayConfig,
     traces: "Tracing | None" = None,
+    *,
+    demo_port: int | None = None,
 ) -> Callable[[web.Application], AsyncIterator[None]]:
-    """Return what answers agents, and observes tools, while an application runs."""
+    """Return what answers agents, and observes tools, while an application runs.
+
+    ``demo_port`` is the port of 127.0.0.1 where the tools of the demo are.
+    """
+    policy = AddressPolicy(networks_of(config.gateway_networks), demo_port)
 
     async def serve(app: web.Application) -> AsyncIterator[None]:
         cancelled, answers = CANCELLED_CALLS_CHANNEL, CLIENTS_ANSWERS_CHANNEL
         cancellations = Cancellations(partial(notifications.notify, cancelled))
         questions = Questions(partial(notifications.notify, answers), seal)
         async with (
+            open_connections(policy, config.gateway_bounds) as connections,
             open_gateway(
                 app[GATE],
                 mac,
-                settings,
+                connections,
+                config,
                 traces,
                 note=app[CONNECTOR_HEALTH].note,
                 cancellations=cancellations,

@@ -21,7 +21,9 @@ from service.gateway.observer import DefinitionObserver
 from service.gateway.protocol.revisions import (
     ACCEPT,
 )
-from service.gateway.serving import GatewaySettings, open_gateway
+from service.gateway.serving import open_gateway
+from service.gateway.upstream.addresses import AddressPolicy
+from service.gateway.upstream.connections import open_connections
 from service.http.app_keys import WAITS
 from service.http.client_address import TRUSTED_PROXIES
 from service.http.middleware import edge
@@ -39,6 +41,7 @@ from tests.integration.gateway.plain_upstream import (
     hello,
     plain_upstream,
 )
+from tests.support.configured import configured
 from tests.support.gateway.served import stateless
 from tests.support.http_server import Server
 from tests.support.waiting import until
@@ -190,20 +193,20 @@ async def opened(
     app[READS_ONLY] = False
     app[DRAINING] = Draining()
     app[WAITS] = Waits()
-    async with open_gateway(
-        gate,
-        lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
-        GatewaySettings(
-            networks=networks,
-            hold_s=hold_s,
-            approval_url=approval_url,
-            bounds=bounds,
-        ),
-        traces,
-        note=note,
-        cancellations=cancellations or Cancellations(unannounced),
-        questions=questions or Questions(unannounced, Unsealed()),
-    ) as gateway:
+    config = configured(gateway_hold_s=hold_s, gateway_approval_url=approval_url)
+    async with (
+        open_connections(AddressPolicy(networks), bounds) as connections,
+        open_gateway(
+            gate,
+            lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),
+            connections,
+            config,
+            traces,
+            note=note,
+            cancellations=cancellations or Cancellations(unannounced),
+            questions=questions or Questions(unannounced, Unsealed()),
+        ) as gateway,
+    ):
         app[AGENT_SERVER] = gateway.server
         add_operations(app, routes.operations)
         async with TestClient(Server(app)) as http:
