@@ -67,7 +67,8 @@ def create_app(
     app[KEY_RING] = resources.key_ring
     app[VAULT] = resources.vault
     app[WAITS] = resources.waits
-    app[LEFT_OUT] = sorted(config.left_out)
+    # Without the API there is no document that unknown paths could lead to.
+    app[LEFT_OUT] = sorted(config.left_out) if serves_api else []
     app[AUTHENTICATOR] = resources.authenticator
     app[THROTTLE] = Throttle()
     app[TRUSTED_PROXIES] = networks_of(config.trusted_proxies)

@@ -129,7 +129,10 @@ def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamRes
     code = HTTP_CODES.get(error.status, "http_error")
     message = error.reason.lower()
     if error.status == HTTPStatus.NOT_FOUND and (left_out := request.app[LEFT_OUT]):
-        message += f" in a service without {', '.join(left_out)}"
+        message += (
+            f" in a service without {', '.join(left_out)}; GET /openapi.json lists "
+            "its operations"
+        )
     response = _envelope(request, error.status, message, code)
     if "Allow" in error.headers:
         response.headers["Allow"] = error.headers["Allow"]

@@ -125,7 +125,22 @@ async def test_the_document_has_what_is_served(resources: Resources, name: str) 
 
     assert set(document["paths"]) == served
     assert (gone.status, gone.code) == (404, "no_such_path")
-    assert gone.message == f"not found in a service without {name}"
+    assert gone.message == (
+        f"not found in a service without {name}; GET /openapi.json lists its operations"
+    )
+
+
+async def test_a_process_without_the_api_names_no_document(
+    resources: Resources,
+) -> None:
+    config = configured(only="followers", without="console")
+    async with TestClient(Server(create_app(resources, config))) as client:
+        callers = Callers(resources, client)
+        gone = await callers.anonymous().get("/")
+        document = await callers.anonymous().get("/openapi.json")
+
+    assert (gone.status, gone.message) == (404, "not found")
+    assert document.status == 404
 
 
 async def test_a_follower_that_is_left_out_makes_nothing_degraded(
