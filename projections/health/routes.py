@@ -24,7 +24,7 @@ from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.server import DRAINING
 
-routes = Routes("operation")
+routes = Routes("operation", "Probes, metrics and the documents about this API.")
 # Of whoever is signed in to the console: proxies keep the others inside.
 console_routes = Routes("operation")
 

@@ -29,7 +29,7 @@ from service.http.envelope import Answer, to_json
 from service.http.operation import Routes
 from service.pacing import in_thread
 
-routes = Routes("usage")
+routes = Routes("usage", "Sums of tokens and cost.")
 
 TOO_MANY_GROUPS = (
     "there are more than 200,000 groups (`too_many_groups`), or a parameter or header "

@@ -31,7 +31,7 @@ from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel
 
-routes = Routes("catalog")
+routes = Routes("catalog", "Agents and their managers.")
 
 Description = Annotated[str, Field(max_length=2000)]
 

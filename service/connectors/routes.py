@@ -30,7 +30,11 @@ from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import Name, RequestModel
 
-routes = Routes("mcp")
+routes = Routes(
+    "mcp",
+    "Tool gateway: connectors, their publication and grants, and the rules that decide "
+    "which of their tools an agent may call.",
+)
 
 NO_SUCH_CONNECTOR = "no such connector, or none that the caller can see"
 NOT_OWNER = "the caller is neither its owner nor a superuser"

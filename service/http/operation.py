@@ -77,6 +77,8 @@ class Operation:
     # Rewrites the response of an error for another protocol; takes the request, the
     # response and its message.
     refusal: RefusalRewriter | None = None
+    # Empty where other routes of the tag describe it.
+    tag_description: str = ""
 
     @property
     def name(self) -> str:
@@ -159,10 +161,14 @@ class Routes:
     ``query`` and ``body`` where it has them (pydantic models). What it doesn't
     declare is refused. It returns an ``Answer[T]``, which documents T as the data,
     or a response of its own; then the option ``data`` documents it.
+
+    One of the routes of a tag gives the tag's ``description``: where some can be left
+    out, one that can't.
     """
 
-    def __init__(self, tag: str) -> None:
+    def __init__(self, tag: str, description: str = "") -> None:
         self.tag = tag
+        self.description = description
         self.operations: list[Operation] = []
 
     def get(self, path: str, **options: Unpack[OperationOptions]) -> Registration:
@@ -193,6 +199,7 @@ class Routes:
                     method=method,
                     path=path,
                     tag=self.tag,
+                    tag_description=self.description,
                     function=function,
                     path_types={
                         name: path_parameter(parameters[name].annotation)

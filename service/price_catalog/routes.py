@@ -29,7 +29,7 @@ from service.price_catalog.resource import (
     provider_resource,
 )
 
-routes = Routes("llm-router")
+routes = Routes("llm-router", "Providers, models and their prices over time.")
 
 
 @routes.post(

@@ -29,7 +29,7 @@ from service.secrets.commands import (
 from service.secrets.names import SecretName
 from service.secrets.resource import SecretResource, SecretValue, secret_resource
 
-routes = Routes("secrets")
+routes = Routes("secrets", "Encrypted secrets of the calling user.")
 
 VALUE_BYTES_MAX: Final = 64 * 1024
 VERSION_MAX: Final = 2**53 - 1

@@ -32,7 +32,9 @@ from service.sessions.resource import (
 )
 from service.sessions.turn import TOKENS_MAX, Texts, TokenCounts, Turn
 
-routes = Routes("observability")
+routes = Routes(
+    "observability", "Sessions of agents with their turns, tokens and cost."
+)
 
 Tokens = Annotated[int, Field(ge=0, le=TOKENS_MAX)]
 

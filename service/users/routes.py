@@ -41,7 +41,7 @@ from service.users.resource import (
     user_resource,
 )
 
-routes = Routes("users")
+routes = Routes("users", "Users, their roles and their tokens.")
 
 Command = TypeVar("Command")
 

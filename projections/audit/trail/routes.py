@@ -42,7 +42,7 @@ from service.http.requests import min_position
 from service.http.streaming import FULL, STREAMS
 from service.unavailable import until_answered
 
-routes = Routes("audit")
+routes = Routes("audit", "The audit trail: who changed what and when, with proofs.")
 
 FOLLOWER: Final = "audit_trail"
 REFUSED: Final = {403: "the caller is neither superuser nor auditor"}

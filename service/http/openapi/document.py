@@ -12,7 +12,6 @@ from service import __version__
 from service.http.envelope import to_json
 from service.http.openapi import answers, parameters
 from service.http.openapi.schemas import Schema, Schemas
-from service.http.openapi.tags import TAGS
 from service.http.operation import Operation
 
 EXAMPLES: Final = "examples.json"
@@ -91,7 +90,6 @@ def document(operations: Sequence[Operation], examples: dict[str, Any]) -> Schem
         paths.setdefault(operation.path, {})[operation.method.lower()] = _described(
             operation, schemas, shown
         )
-    used = {operation.tag for operation in operations}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -104,11 +102,7 @@ def document(operations: Sequence[Operation], examples: dict[str, Any]) -> Schem
             {"url": "/", "description": "The service that this document comes from."}
         ],
         "security": [{"bearer": []}],
-        "tags": [
-            {"name": name, "description": words}
-            for name, words in TAGS.items()
-            if name in used
-        ],
+        "tags": _tags(operations),
         "paths": paths,
         "components": {
             "securitySchemes": {
@@ -125,6 +119,14 @@ def document(operations: Sequence[Operation], examples: dict[str, Any]) -> Schem
             "schemas": dict(sorted(schemas.named.items())),
         },
     }
+
+
+def _tags(operations: Sequence[Operation]) -> list[Schema]:
+    """Return the tags in the order of their first operation."""
+    described: dict[str, str] = {}
+    for each in operations:
+        described[each.tag] = described.get(each.tag) or each.tag_description
+    return [{"name": name, "description": words} for name, words in described.items()]
 
 
 def _described(operation: Operation, schemas: Schemas, shown: dict[str, Any]) -> Schema:

@@ -3,13 +3,17 @@
 from functools import cache
 from typing import Any
 
+import orjson
 import pytest
 from openapi_spec_validator import validate
 from typing_extensions import TypedDict
 
 from service import __version__
+from service.app import operations
+from service.capabilities.catalog import OPTIONAL, running
+from service.http.openapi.document import ApiDocument
 from service.http.openapi.schemas import Schemas
-from service.http.openapi.tags import TAGS
+from tests.support.configured import configured
 from tests.support.openapi.contract import current_document, documented
 
 # Parsed once; not to be changed.
@@ -50,11 +54,34 @@ def test_an_operation_is_described(operation: Any) -> None:
 
     assert described["operationId"] == operation.name
     assert described["summary"]
-    assert operation.tag in TAGS
     assert described.get("security") == ([] if operation.public else None)
     assert all(
         answer.get("$ref") or answer["description"] != "."
         for answer in described["responses"].values()
+    )
+
+
+@pytest.mark.parametrize(
+    "without", ["", ",".join(each.name for each in OPTIONAL)], ids=["whole", "core"]
+)
+def test_every_tag_is_described_once(without: str) -> None:
+    config = configured(without=without)
+    served = [each for each in operations(config) if each.documented]
+    tags = orjson.loads(ApiDocument(served).body)["tags"]
+    given = [
+        routes.tag
+        for capability in running(config)
+        for routes in capability.routes
+        if routes.description
+    ]
+
+    names = [tag["name"] for tag in tags]
+    assert names == list(dict.fromkeys(each.tag for each in served))
+    assert [tag["name"] for tag in tags if not tag["description"]] == [], (
+        'describe it where its first routes are: Routes("TAG", "What it is about.")'
+    )
+    assert sorted(given) == sorted(names), (
+        "only one of the routes of a tag describes it"
     )
 
 
