@@ -4,7 +4,7 @@ An operation that isn't listed gets its names from its path and method.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 # By the beginning of the path; the longest counts.
@@ -28,19 +28,16 @@ AREAS: Final[Mapping[str, str]] = {
 # Whatever is not under /api.
 OTHER_AREA: Final = "service"
 
+# Of areas that aren't described as a tag of the document.
 DESCRIPTIONS: Final[Mapping[str, str]] = {
-    "users": "Users, their roles and their tokens.",
     "agents": "Agents and their managers.",
     "connectors": "Connectors, their publication and their grants.",
     "tool_rules": "The rules that decide which tools an agent may call.",
     "approvals": "Tool calls that a person is asked about.",
     "calls": "Tool calls of agents, with the explanation of each decision.",
-    "secrets": "Secrets of the calling user.",
     "sessions": "Sessions of agents, with their turns, tokens and cost.",
-    "usage": "Sums of tokens and cost.",
     "prices": "Providers, models and their prices over time.",
     "contracts": "Contract prices: discounts and prices of one's own.",
-    "audit": "The audit trail: who changed what and when, with proofs.",
     "service": "Probes, metrics and the documents about the API.",
 }
 
@@ -166,6 +163,12 @@ def method_of(operation_id: str, http_method: str, path: str, *, is_list: bool) 
         # /approvals/{id}/approve: what is done.
         return "_".join(fixed)
     return "_".join([verb, *fixed])
+
+
+def description_of(area: str, tags: Iterable[Mapping[str, str]]) -> str:
+    """Return what an area is about: as listed, or as the tag of its name says."""
+    known = {snake(tag["name"]): tag["description"] for tag in tags} | {**DESCRIPTIONS}
+    return known.get(area) or f"Operations of {area.replace('_', ' ')}."
 
 
 def class_of(area: str) -> str:

@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from client.generator.document import Described, Parameter
-from client.generator.names import BASES, DESCRIPTIONS, STREAMED, class_of
+from client.generator.names import BASES, STREAMED, class_of
 from client.generator.text import docstring, indented
 from client.generator.types import Type, Types
 
-HEAD: Final = '''\
-"""{words}"""
+HEAD: Final = """\
+{words}
 # Made by "make generated"; do not edit.
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ from agent_runtime_client.models import {models}
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 from agent_runtime_client.response import Response, ResponseList
 from agent_runtime_client.secret import Secret
-'''
+"""
 _WITHOUT_ENVELOPE: Final = {
     "application/json": ("Any", "json", ""),
     "text/html": ("str", "text", ""),
@@ -91,12 +91,14 @@ def areas_module(areas: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def area_module(area: str, found: Sequence[Described], types: Types) -> str:
-    """Return the module of one area."""
-    words = DESCRIPTIONS.get(area, f"Operations of {area.replace('_', ' ')}.")
+def area_module(area: str, words: str, found: Sequence[Described], types: Types) -> str:
+    """Return the module of one area; the words say what it is about."""
     module, base = BASES.get(area, ("", ""))
     lines = [
-        HEAD.format(words=words, models=", ".join(sorted(set(types.names.values())))),
+        HEAD.format(
+            words=docstring(words, indent=0),
+            models=", ".join(sorted(set(types.names.values()))),
+        ),
         f"from agent_runtime_client._async.{module} import {base}" if base else "",
         "",
         f"class Async{class_of(area)}{f'({base})' if base else ''}:",

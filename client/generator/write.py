@@ -9,6 +9,7 @@ from typing import Final
 
 from client.generator.document import Json, current_document, described
 from client.generator.models import models_module, references
+from client.generator.names import description_of
 from client.generator.reference import reference_page
 from client.generator.resources import area_module, areas_module, operations_module
 from client.generator.synchronous import synchronous
@@ -36,7 +37,8 @@ def files(project: Path) -> dict[Path, str]:
     }
     for area in areas:
         of_area = [each for each in operations if each.area == area]
-        made[GENERATED / f"{area}.py"] = area_module(area, of_area, types)
+        words = description_of(area, whole["tags"])
+        made[GENERATED / f"{area}.py"] = area_module(area, words, of_area, types)
     made = formatted(project, made)
     handwritten = {
         path.relative_to(project): path.read_text("utf-8")

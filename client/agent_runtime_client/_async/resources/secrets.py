@@ -1,4 +1,4 @@
-"""Secrets of the calling user."""
+"""Encrypted secrets of the calling user."""
 # Made by "make generated"; do not edit.
 
 from agent_runtime_client import operations
@@ -18,7 +18,7 @@ from agent_runtime_client.secret import Secret
 
 
 class AsyncSecretsResource:
-    """Secrets of the calling user."""
+    """Encrypted secrets of the calling user."""
 
     def __init__(self, caller: AsyncCaller) -> None:
         self._caller = caller
