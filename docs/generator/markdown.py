@@ -1,6 +1,5 @@
-"""Lists in Markdown from texts that know nothing of it."""
+"""Markdown from texts that know nothing of it, for pages or parts of them."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -8,7 +7,6 @@ from typing import Final
 PROJECT: Final = Path(__file__).parent.parent.parent
 BEGIN: Final = "<!-- made by make generated: begin -->"
 END: Final = "<!-- made by make generated: end -->"
-_MADE: Final = re.compile(f"{re.escape(BEGIN)}.*{re.escape(END)}", re.DOTALL)
 
 
 def entries(found: Iterable[tuple[str, str]]) -> list[str]:
@@ -21,11 +19,15 @@ def code(text: str) -> str:
 
 
 def between(page: str, content: str) -> str:
-    """Return a page with this content in its generated part.
+    """Return a page with this content between its two markers.
 
-    :raises ValueError: it has no such part, or two
+    :raises ValueError: the page doesn't have both of them once, in their order
     """
-    made, count = _MADE.subn(lambda _: f"{BEGIN}\n\n{content}\n\n{END}", page)
-    if count != 1:
-        raise ValueError(f"the page needs one {BEGIN} and one {END}")
-    return made
+    head, begin, rest = page.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not end or BEGIN in rest or END in head + tail:
+        raise ValueError(
+            f"a page with a part that is generated has one line {BEGIN}, and one line "
+            f"{END} after it"
+        )
+    return f"{head}{begin}\n\n{content}\n\n{end}{tail}"

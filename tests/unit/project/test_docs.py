@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from docs.generator.commands import commands
+from docs.generator.markdown import BEGIN, END, between
 from docs.generator.write import PAGES
 from service.app import operations
 from service.cli.main import build_parser
@@ -93,6 +94,33 @@ def test_every_code_of_a_refusal_is_explained() -> None:
     assert named
     explained = text("docs/api.md")
     assert {each for each in named if f"- `{each}` " not in explained} == set()
+
+
+def test_a_part_of_a_page_is_replaced() -> None:
+    page = f"# Title\n\n{BEGIN}\nold\n\nolder\n{END}\n\nrest\n"
+
+    made = between(page, "new")
+
+    assert made == f"# Title\n\n{BEGIN}\n\nnew\n\n{END}\n\nrest\n"
+    assert between(made, "new") == made
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "# Title\n",
+        f"{BEGIN}\n",
+        f"{END}\n",
+        f"{END}\n{BEGIN}\n",
+        f"{BEGIN}\n{BEGIN}\n{END}\n",
+        f"{BEGIN}\n{END}\n{END}\n",
+        f"{END}\n{BEGIN}\n{END}\n",
+        f"{BEGIN}\n{END}\n{BEGIN}\n",
+    ],
+)
+def test_a_page_without_a_part_to_replace_is_refused(page: str) -> None:
+    with pytest.raises(ValueError, match="has one line"):
+        between(page, "new")
 
 
 @pytest.mark.parametrize("command", [name for name, _ in commands(build_parser())])

@@ -6,7 +6,7 @@ import pytest
 
 from client.generator.write import GENERATED
 from docs.generator.folders import folders, purpose_of
-from docs.generator.markdown import BEGIN, END, PROJECT, between
+from docs.generator.markdown import PROJECT
 from tests.generated import outdated, write
 
 MADE = {Path("docs/list.md"): b"new", Path("docs/events/one.json"): b"{}"}
@@ -28,18 +28,6 @@ def test_what_is_missing_or_different_or_left_over_is_outdated(tmp_path: Path) -
 
     write(tmp_path, MADE)
     assert not (tmp_path / old).exists()
-
-
-def test_the_rest_of_a_page_stays() -> None:
-    page = f"# Head\n\n{BEGIN}\n\nold\n\n{END}\n\nThe end.\n"
-
-    assert between(page, "new\\1") == page.replace("old", "new\\1")
-
-
-@pytest.mark.parametrize("page", ["# Head\n", f"{BEGIN}\n{END}\n{BEGIN}\n{END}\n"])
-def test_a_page_has_one_generated_part(page: str) -> None:
-    with pytest.raises(ValueError, match="needs one"):
-        between(page, "new")
 
 
 def test_a_folder_without_a_docstring_is_named() -> None:

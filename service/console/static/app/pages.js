@@ -1,6 +1,7 @@
 // The pages of the console: their path, module, and name in the navigation. Pages
 // without a name are reached from others; `auditors` marks those of the whole history,
-// and `needs` names the capability without which there is no such page.
+// and `needs` names the capability without which there is no such page. The first comment
+// of a page's module says for docs/console.md what it shows and does.
 
 export const PAGES = [
   { path: "overview", module: "overview", label: "Overview" },

@@ -1,4 +1,9 @@
 // The agents that the caller manages, reads or, with a role for it, all of them.
+// Shows: managers, readers, effective decisions as a matrix of the tools that each
+// connector lists, rules with warnings, tool search, tokens
+// Does: edits rules with a preview that has the warnings, takes their suggestions,
+// restores earlier ones, appoints, sets how many tools are listed, issues and revokes
+// tokens
 import { FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Named, forgetNames } from "../app/names.js";

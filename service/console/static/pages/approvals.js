@@ -1,4 +1,6 @@
 // The inbox: what agents ask persons to approve.
+// Shows: what agents ask persons for
+// Does: approves once, refuses, withdraws
 import { FOR_DECIDERS, STATE_CHOICES, State, Until, useMayDecide } from "../app/approvals.js";
 import { ToolName } from "../app/calls.js";
 import { Refreshing } from "../app/live.js";

@@ -1,4 +1,6 @@
 // The audit trail: who did what, as sentences, newest first.
+// Shows: [the entries](#the-audit-trail) of everything that happened
+// Does: follows live, exports
 import { plural } from "../app/format.js";
 import { ENTRIES_MAX, useLive } from "../app/live.js";
 import { FOR_AUDITORS, has, seesEverything, useMe } from "../app/me.js";

@@ -1,4 +1,5 @@
 // Tool calls of agents through the gateway, refusals too.
+// Shows: tool calls and refusals, with the rules, grant and definition of then
 import { CallTable, OUTCOME_CHOICES } from "../app/calls.js";
 import { seesEverything, useMe } from "../app/me.js";
 import { options, useList } from "../app/names.js";

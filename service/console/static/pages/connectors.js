@@ -1,4 +1,9 @@
 // The connectors that the caller can see.
+// Shows: owner, whether its tools can be listed, why not, when that was tried last and
+// is next, tools that are left out or unacceptable and why, grants, rules of all
+// agents, a credential that its server sends back, exposure over time
+// Does: observes now, makes public with a warning that says who will see it, grants,
+// edits, retires; sets slug, record mode and credential
 import { FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { HEALTH_CHOICES, HealthBadge } from "../app/health.js";

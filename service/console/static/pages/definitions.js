@@ -1,4 +1,8 @@
 // A connector's tools as they were accepted, and what has changed since.
+// Page: Definitions, from a connector
+// Shows: its tools as the server lists them, and what has changed; characters that
+// can't be seen are marked
+// Does: accepts by digest
 import { Confirmed } from "../app/actions.js";
 import { asWritten, call } from "../app/api.js";
 import { plural } from "../app/format.js";

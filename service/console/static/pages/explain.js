@@ -1,4 +1,7 @@
 // Who could call a tool, when, and who allowed it: one agent or all, one moment or two.
+// Shows: which agents could call a tool at any time; who set the rule, who gave the
+// grant
+// Does: leads to the proof of each entry
 import { Behind, Cause, Decision, reasonOf, useExplanations } from "../app/explaining.js";
 import { has, useMe } from "../app/me.js";
 import { Named, options, useList } from "../app/names.js";

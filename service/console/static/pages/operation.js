@@ -1,4 +1,5 @@
 // What operators watch: readiness, followers with their lag, relay, checkpoints.
+// Shows: readiness, followers with their lag, the relay, the check of the log
 import { getText } from "../app/api.js";
 import { number, plural } from "../app/format.js";
 import { Refreshing } from "../app/live.js";

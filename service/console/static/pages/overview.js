@@ -1,4 +1,9 @@
 // What needs a hand, at first sight.
+// Shows: the latest tool calls, with the reason of each decision, and sessions; what
+// needs a hand: the service itself, refused changes and calls, approvals and
+// definitions that wait (of 40 connectors at most), connectors whose tools can't be
+// listed, or whose calls fail, and why, offers; cost today; what couldn't be read, and
+// in grey what wasn't looked at completely
 import { get } from "../app/api.js";
 import { useMayDecide } from "../app/approvals.js";
 import { OUTCOME_CHOICES, REFUSALS, ToolName, ToolOf, refusalOf } from "../app/calls.js";

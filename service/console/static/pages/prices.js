@@ -1,4 +1,7 @@
 // Providers and models with the prices of any time, and importing price lists.
+// Shows: prices at any time, as known at any time
+// Does: sets, corrects and ends prices (one with a `structure` is corrected by the
+// API), imports price lists with a dry run
 import { FormDialog, Outcome, useAction } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { plural } from "../app/format.js";

@@ -1,4 +1,6 @@
 // The caller's own secrets: names, versions and fingerprints, never a value.
+// Shows: names, versions, fingerprints, never a value
+// Does: creates, overwrites, restores, deletes
 import { FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Cut, Field, Page, Paging, Reading, Table } from "../app/parts.js";

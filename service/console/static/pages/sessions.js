@@ -1,4 +1,6 @@
 // Sessions with their cost, tokens and errors.
+// Shows: what each is about, cost, or why it is unknown, tokens, errors, latency; turns
+// with texts, tool calls
 import { costs, money, number, plural, sumsOf } from "../app/format.js";
 import { has, useMe } from "../app/me.js";
 import { Named, OF_AGENT, options, useList } from "../app/names.js";

@@ -1,4 +1,10 @@
 // Cost and tokens by day, agent, user, provider or model: as a chart, a table, a file.
+// Shows: cost and tokens by day, or of each agent, user, provider or model, the largest
+// cost first, with sums; a chart for each currency, by day, or by week or month of
+// longer times, of the six dearest and all others; where only a part of a cost is
+// known, that part with `+ unknown`, and [why](costs.md#when-a-cost-is-unknown). Days
+// are those of the chosen time zone
+// Does: saves all groups as CSV
 import { download } from "../app/api.js";
 import { Chart } from "../app/chart.js";
 import { costs, money, number, short } from "../app/format.js";

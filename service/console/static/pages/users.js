@@ -1,4 +1,6 @@
 // Users with their roles.
+// Shows: roles, state, tokens
+// Does: creates, renames, disables, erases, grants roles, destroys keys
 import { FormDialog } from "../app/actions.js";
 import { call } from "../app/api.js";
 import { Badge, Cut, Field, NotOffered, Page, Paging, Reading, Table } from "../app/parts.js";

@@ -1,4 +1,5 @@
 // Proofs about the log, recomputed here from a checkpoint that the reviewer brings.
+// Shows: whether a record is [the one in the log](#verifying-a-record)
 import { curlOf, get, getText, saveAs } from "../app/api.js";
 import { newestCheckpoint, parseKey } from "../app/checkpoint.js";
 import { leafOf } from "../app/leaf.js";

@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from docs.generator.console_pages import listed_pages
 from service.app import operations
 from tests.integration.console.browser.answers import answer
 from tests.integration.console.browser.conftest import Visit
@@ -16,6 +17,7 @@ from tests.support.configured import configured
 from tests.support.console.browser.pages import PAGES, REFUSING
 from tests.support.console.browser.service import DemoData, serve_demo
 from tests.support.harness.service import running, serving
+from tests.support.project import ROOT
 
 pytestmark = pytest.mark.thorough
 
@@ -26,9 +28,10 @@ PAGES_OF: Final[Mapping[str, Sequence[str]]] = {
     "proofs": ("verify",),
 }
 WITHOUT_PAGE: Final = {name for names in PAGES_OF.values() for name in names}
-NAVIGATION: Final = (
-    *("Overview", "Sessions", "Usage", "Agents", "Connectors", "Explain", "Secrets"),
-    *("Models and prices", "Audit trail", "Users", "Operation"),
+NAVIGATION: Final = tuple(
+    page["label"]
+    for page in listed_pages(ROOT)
+    if "label" in page and page.get("needs") not in LEFT_OUT.split(",")
 )
 SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "overview": (
