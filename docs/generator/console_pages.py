@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from docs.generator.markdown import between
+from docs.generator.markdown import PROJECT, between
 
-PROJECT: Final = Path(__file__).parents[2]
 DOCUMENT: Final = Path("docs/console.md")
 STATIC: Final = Path("service/console/static")
 _SAID: Final = re.compile(r"(Page|Shows|Does):\s*(.*)")

@@ -83,16 +83,17 @@ function Checkpoints({ problem, metrics }) {
     <${Failure} error=${metrics.error} />
     ${problem && html`<p class="figure">✕ not as they should be</p><p><bdi>${problem}</bdi></p>`}
     ${metrics.metrics && html`${!problem && html`<p class="figure">${position ? `position ${number(position)}` : "none by this server"}</p>`}
-      ${hasRelay && html`<p>${published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this server."}</p>`}
-      ${metrics.value("unreadable_values_total") > 0 && html`<p>${plural(metrics.value("unreadable_values_total"), "sealed value")} couldn't be read.</p>`}`}<//>`;
+      ${hasRelay && html`<p>${published ? `On Kafka up to position ${number(published)}.` : "None was published to Kafka by this server."}</p>`}`}<//>`;
 }
 
 function Whole({ data, metrics }) {
   const me = useMe();
   const followers = data.followers.filter((each) => each.name !== RELAY);
+  const unreadable = metrics.value("unreadable_values_total");
   return html`<div class="cards">
       <${Card} title="Service" state=${data.status === "ready" ? "good" : "bad"}><p class="figure">${data.status === "ready" ? "✓" : "✕"} ${data.status}</p>
-        <p>${MEANING[data.status] ?? ""} ${data.log_position === null ? "All connections to the database are in use." : `The log ends at position ${number(data.log_position)}.`}</p><//>
+        <p>${MEANING[data.status] ?? ""} ${data.log_position === null ? "All connections to the database are in use." : `The log ends at position ${number(data.log_position)}.`}</p>
+        ${unreadable > 0 && html`<p>${plural(unreadable, "sealed value")} couldn't be read by this server since its start.</p>`}<//>
       ${has(me, "relay") && html`<${Relay} relay=${data.followers.find((each) => each.name === RELAY)} metrics=${metrics} />`}
       ${has(me, "proofs") && html`<${LogCheck} check=${data.log_check} />
       <${Checkpoints} problem=${data.signing} metrics=${metrics} />`}
