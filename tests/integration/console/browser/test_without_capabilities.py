@@ -154,6 +154,15 @@ def test_the_address_of_a_page_that_is_left_out_says_so(
     assert visitor.violations() == []
 
 
+def test_values_that_could_not_be_read_are_told(visitor: Visitor) -> None:
+    metrics = "agent_runtime_unreadable_values_total 2.0\n"
+    visitor.page.route("**/console/metrics", lambda route: route.fulfill(body=metrics))
+    visitor.open("operation")
+
+    said = "2 sealed values couldn't be read by this server since its start."
+    expect(visitor.page.locator("main")).to_contain_text(said)
+
+
 def test_what_can_not_be_done_is_not_offered(visitor: Visitor, core: DemoData) -> None:
     """Nor is it said how it is done."""
     main = visitor.page.locator("main")
