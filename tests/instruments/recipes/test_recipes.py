@@ -70,7 +70,6 @@ def test_a_change_by_the_recipe_passes(recipe: Recipe, clone: Path) -> None:
     recipe.apply(clone)
     for command in (
         *commands(recipe.sections),
-        "make check",
         "make test-fast",
         f"pytest -n 2 -m '' {' '.join(recipe.tests)}",
     ):
