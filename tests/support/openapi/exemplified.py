@@ -1,14 +1,17 @@
 """Which operations have examples, and whether those on record still fit."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from service.http.openapi.answers import REFUSALS
-from service.http.openapi.document import recorded_examples
+from service.http.openapi.document import EXAMPLES, recorded_examples
 from tests.support.openapi.contract import (
+    Json,
     closed,
     current_document,
     documented,
     faults,
+    find,
     pointer_to_answer,
     pointer_to_body,
 )
@@ -26,21 +29,22 @@ def with_example() -> set[str]:
 
 def outdated_examples() -> Iterator[str]:
     """Say where the examples on record differ from what the document describes."""
-    described = closed(current_document())
-    recorded = recorded_examples()
+    try:
+        recorded = recorded_examples()
+    except (OSError, ValueError) as unreadable:
+        yield f"{EXAMPLES}: {unreadable}"
+        return
+    yield from differences(closed(current_document()), recorded)
+
+
+def differences(described: Json, recorded: Json) -> Iterator[str]:
+    """Say where examples differ from what a closed document describes."""
     operations = recorded["operations"]
     for name in operations.keys() ^ with_example():
         yield f"{name}: {'is gone' if name in operations else 'has none'}"
     for name in operations.keys() & with_example():
-        example = operations[name]
-        found = []
-        if "body" in example:
-            pointer = pointer_to_body(described, name)
-            found += faults(described, pointer, example["body"])
-        for status, answer in example["answers"].items():
-            pointer = pointer_to_answer(described, name, int(status))
-            found += faults(described, pointer, answer)
-        yield from (f"{name}: {fault}" for fault in found)
+        for fault in _faults_of(described, name, operations[name]):
+            yield f"{name}: {fault}"
     for operation in documented():
         sent = operations.get(operation.name, {}).get("body", {}).keys()
         if missing := kept_fields(operation) - sent:
@@ -51,3 +55,18 @@ def outdated_examples() -> Iterator[str]:
     for status, answer in refusals.items():
         found = faults(described, "/components/schemas/Error", answer)
         yield from (f"refusal {status}: {fault}" for fault in found)
+
+
+def _faults_of(described: Json, name: str, example: dict[str, Any]) -> Iterator[str]:
+    _, _, operation = find(described, name)
+    if "body" in example and "requestBody" not in operation:
+        yield "takes no body"
+    elif "body" in example:
+        pointer = pointer_to_body(described, name)
+        yield from faults(described, pointer, example["body"])
+    for status, answer in example["answers"].items():
+        if status not in operation["responses"]:
+            yield f"doesn't answer {status}"
+            continue
+        pointer = pointer_to_answer(described, name, int(status))
+        yield from faults(described, pointer, answer)

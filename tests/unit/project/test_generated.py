@@ -1,5 +1,7 @@
 """What is generated is compared, and what it is made from is complete."""
 
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,8 @@ import pytest
 from client.generator.write import GENERATED
 from docs.generator.folders import folders, purpose_of
 from docs.generator.markdown import PROJECT
-from tests.generated import outdated, write
+from tests import generated
+from tests.generated import main, outdated, write
 
 MADE = {Path("docs/list.md"): b"new", Path("docs/events/one.json"): b"{}"}
 
@@ -40,3 +43,40 @@ def test_a_folder_without_a_docstring_is_named() -> None:
 def test_the_folders_of_the_declarations_are_layers() -> None:
     assert {"agents", "secrets", "sessions"} <= folders("service")
     assert "engine" not in folders("projections")
+
+
+@pytest.fixture
+def recording(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """What is outdated before and after examples are recorded; nothing is made."""
+    found: list[list[str]] = []
+
+    def record(*_arguments: object, **_options: object) -> object:
+        return subprocess.CompletedProcess([], 0)
+
+    def outdated_examples() -> Iterator[str]:
+        yield from found.pop(0)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(generated, "files", lambda _project: {})
+    monkeypatch.setattr(generated, "outdated_examples", outdated_examples)
+    monkeypatch.setattr(subprocess, "run", record)
+    return found
+
+
+def test_examples_that_are_recorded_again_are_current(
+    recording: list[list[str]],
+) -> None:
+    recording += [["put_agent: contact isn't sent"], []]
+
+    assert main([]) == 0
+    assert recording == []
+
+
+def test_an_example_that_recording_leaves_outdated_is_named(
+    recording: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    recording += [["put_agent: contact isn't sent"]] * 2
+
+    assert main([]) == 1
+    said = capsys.readouterr().out
+    assert "operations.py call these:\n  put_agent: contact isn't sent" in said
