@@ -1,8 +1,8 @@
 """Writes docs/client.md: the reference of the client."""
 
+import ast
 import inspect
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agent_runtime_client import errors
@@ -51,8 +51,11 @@ Each with its required parameters, what it returns, and its operation; `...` sta
 """
 
 
-def reference_page(found: Sequence[Described]) -> str:
-    """Return the page: conventions, options, errors, and a table for each area."""
+def reference_page(found: Sequence[Described], bases: Mapping[str, str]) -> str:
+    """Return the page: conventions, options, errors, and a table for each area.
+
+    ``bases`` are the sources of the modules in ``BASES``, by area.
+    """
     parts = [HEAD, OPTIONS]
     defaults = inspect.signature(Options).parameters
     parts += [
@@ -69,18 +72,19 @@ def reference_page(found: Sequence[Described]) -> str:
     ]
     parts.append(METHODS)
     for area in dict.fromkeys(each.area for each in found):
-        parts.append(_area(area, [each for each in found if each.area == area]))
+        of_area = [each for each in found if each.area == area]
+        parts.append(_area(area, of_area, bases.get(area)))
     return "".join(parts)
 
 
-def _area(area: str, found: Sequence[Described]) -> str:
+def _area(area: str, found: Sequence[Described], base: str | None) -> str:
     lines = [f"\n### {area}", ""]
     methods = [one for each in found for one in (each, list_within(each)) if one]
     for each in methods:
         call = f"{area}.{each.method_name}({', '.join(_parameters(each))})"
         lines.append(f"- `{call} -> {returned_by(each)}`: `{each.method} {each.path}`")
-    if area in BASES:
-        lines += _handwritten(area)
+    if base is not None:
+        lines += _handwritten(area, base)
     return "\n".join(lines) + "\n"
 
 
@@ -94,25 +98,25 @@ def _parameters(each: Described) -> list[str]:
     return [*required, *(["..."] if has_optional else [])]
 
 
-def _handwritten(area: str) -> list[str]:
-    module, base = BASES[area]
-    kind = getattr(import_module(f"agent_runtime_client._async.{module}"), base)
+def _handwritten(area: str, source: str) -> list[str]:
+    # Parsed, not imported: it imports what is generated, perhaps not there yet.
+    (kind,) = [
+        each
+        for each in ast.parse(source).body
+        if isinstance(each, ast.ClassDef) and each.name == BASES[area][1]
+    ]
     return [
-        f"- `{area}.{name}{_signature(function)}`: "
-        f"{_first_sentence(inspect.getdoc(function) or '')}"
-        for name, function in vars(kind).items()
-        if inspect.isfunction(function) and not name.startswith("_")
+        f"- `{area}.{each.name}({', '.join(_arguments(each.args))})`: "
+        f"{_first_sentence(ast.get_docstring(each) or '')}"
+        for each in kind.body
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not each.name.startswith("_")
     ]
 
 
-def _signature(function: object) -> str:
-    assert callable(function)
-    names = [
-        name if parameter.kind is parameter.POSITIONAL_OR_KEYWORD else f"{name}=..."
-        for name, parameter in inspect.signature(function).parameters.items()
-        if name != "self"
-    ]
-    return f"({', '.join(names)})"
+def _arguments(arguments: ast.arguments) -> list[str]:
+    keywords = [f"{each.arg}=..." for each in arguments.kwonlyargs]
+    return [*(each.arg for each in arguments.args if each.arg != "self"), *keywords]
 
 
 def _default(value: object) -> str:

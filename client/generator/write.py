@@ -9,7 +9,7 @@ from typing import Final
 
 from client.generator.document import Json, current_document, described
 from client.generator.models import models_module, references
-from client.generator.names import description_of
+from client.generator.names import BASES, description_of
 from client.generator.reference import reference_page
 from client.generator.resources import area_module, areas_module, operations_module
 from client.generator.synchronous import synchronous
@@ -49,7 +49,11 @@ def files(project: Path) -> dict[Path, str]:
         for path, content in (handwritten | made).items()
         if path.is_relative_to(ASYNC)
     }
-    return made | formatted(project, twins) | {REFERENCE: reference_page(operations)}
+    bases = {
+        area: handwritten[ASYNC / f"{module}.py"] for area, (module, _) in BASES.items()
+    }
+    page = reference_page(operations, bases)
+    return made | formatted(project, twins) | {REFERENCE: page}
 
 
 def leftovers(project: Path, made: Container[Path]) -> list[Path]:
