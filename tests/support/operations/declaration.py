@@ -46,14 +46,20 @@ class WalkedOperations:
     def matrix(self) -> dict[str, dict[str, int]]:
         """Return the status of each operation, by caller.
 
-        :raises ValueError: a line has too many words, or too few
+        :raises ValueError: an operation has several lines, or not a status for each
         """
         if not self.access:
             return {}
         head, *lines = (line.split() for line in self.access.strip().splitlines())
         if tuple(head) != CALLERS:
             raise ValueError(f"the head of a matrix is {' '.join(CALLERS)}")
-        return {
-            name: dict(zip(CALLERS, map(int, statuses), strict=True))
-            for name, *statuses in lines
-        }
+        found: dict[str, dict[str, int]] = {}
+        for name, *words in lines:
+            statuses = [int(each) for each in words if each.isdecimal()]
+            if name in found or not len(statuses) == len(words) == len(CALLERS):
+                raise ValueError(
+                    f"{name} needs one line in ACCESS, with a status for each of "
+                    f"{', '.join(CALLERS)}"
+                )
+            found[name] = dict(zip(CALLERS, statuses, strict=True))
+        return found
