@@ -13,7 +13,7 @@ _SAID: Final = re.compile(r"(Page|Shows|Does):\s*(.*)")
 
 
 def console_page() -> str:
-    return between((PROJECT / DOCUMENT).read_text("utf-8"), table(PROJECT))
+    return between(DOCUMENT, table(PROJECT))
 
 
 def table(project: Path) -> str:

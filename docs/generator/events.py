@@ -1,18 +1,20 @@
 """The lists of ``docs/events.md``: every type of event, as its class declares it."""
 
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from eventsourcing.utils import get_topic
 
-from docs.generator.markdown import PROJECT, between
+from docs.generator.markdown import between
 from service.aggregate import LoggedAggregate, event_types
 from service.aggregates import AGGREGATES
 from service.events import details_of, fields_of, meaning_of, published_fields
 
+EVENTS: Final = Path("docs/events.md")
+
 
 def events_page() -> str:
-    page = (PROJECT / "docs/events.md").read_text("utf-8")
-    return between(page, "\n\n".join(map(_section, AGGREGATES)))
+    return between(EVENTS, "\n\n".join(map(_section, AGGREGATES)))
 
 
 def _section(aggregate: type[LoggedAggregate]) -> str:

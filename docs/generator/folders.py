@@ -21,7 +21,6 @@ _LAYER: Final = "    # Capabilities, made by make generated."
 
 
 def architecture_page() -> str:
-    page = (PROJECT / ARCHITECTURE).read_text("utf-8")
     packages = [
         path.parent
         for side in ("service", "projections")
@@ -30,7 +29,7 @@ def architecture_page() -> str:
     listed = entries(
         (code(f"{each.relative_to(PROJECT)}/"), purpose_of(each)) for each in packages
     )
-    return between(page, "\n".join(listed))
+    return between(ARCHITECTURE, "\n".join(listed))
 
 
 def purpose_of(package: Path) -> str:

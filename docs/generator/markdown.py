@@ -18,16 +18,17 @@ def code(text: str) -> str:
     return f"`{text}`"
 
 
-def between(page: str, content: str) -> str:
-    """Return a page with this content between its two markers.
+def between(path: Path, content: str, project: Path = PROJECT) -> str:
+    """Return a page of the project with this content between its two markers.
 
     :raises ValueError: the page doesn't have both of them once, in their order
     """
+    page = (project / path).read_text("utf-8")
     head, begin, rest = page.partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not end or BEGIN in rest or END in head + tail:
         raise ValueError(
-            f"a page with a part that is generated has one line {BEGIN}, and one line "
-            f"{END} after it"
+            f"{path}: a page with a part that is generated has one line {BEGIN}, and "
+            f"one line {END} after it"
         )
     return f"{head}{begin}\n\n{content}\n\n{end}{tail}"

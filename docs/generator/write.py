@@ -6,7 +6,7 @@ from typing import Final
 
 from docs.generator.commands import commands_page
 from docs.generator.console_pages import DOCUMENT, console_page
-from docs.generator.events import events_page
+from docs.generator.events import EVENTS, events_page
 from docs.generator.folders import (
     ARCHITECTURE,
     CONTRACTS,
@@ -23,7 +23,7 @@ PAGES: Final[Mapping[Path, Callable[[], str]]] = {
     Path("docs/operations/metrics.md"): metrics_page,
     Path("docs/api/operations.md"): operations_page,
     DOCUMENT: console_page,
-    Path("docs/events.md"): events_page,
+    EVENTS: events_page,
     ARCHITECTURE: architecture_page,
     CONTRACTS: import_contracts,
 }

@@ -96,13 +96,14 @@ def test_every_code_of_a_refusal_is_explained() -> None:
     assert {each for each in named if f"- `{each}` " not in explained} == set()
 
 
-def test_a_part_of_a_page_is_replaced() -> None:
-    page = f"# Title\n\n{BEGIN}\nold\n\nolder\n{END}\n\nrest\n"
+def test_a_part_of_a_page_is_replaced(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"# Title\n\n{BEGIN}\nold\n\nolder\n{END}\n\nrest\n")
 
-    made = between(page, "new")
+    page.write_text(made := between(Path("page.md"), "new", tmp_path))
 
     assert made == f"# Title\n\n{BEGIN}\n\nnew\n\n{END}\n\nrest\n"
-    assert between(made, "new") == made
+    assert between(Path("page.md"), "new", tmp_path) == made
 
 
 @pytest.mark.parametrize(
@@ -118,9 +119,11 @@ def test_a_part_of_a_page_is_replaced() -> None:
         f"{BEGIN}\n{END}\n{BEGIN}\n",
     ],
 )
-def test_a_page_without_a_part_to_replace_is_refused(page: str) -> None:
-    with pytest.raises(ValueError, match="has one line"):
-        between(page, "new")
+def test_a_page_without_a_part_to_replace_is_named(page: str, tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text(page)
+
+    with pytest.raises(ValueError, match=r"^page\.md: .* has one line"):
+        between(Path("page.md"), "new", tmp_path)
 
 
 @pytest.mark.parametrize("command", [name for name, _ in commands(build_parser())])
