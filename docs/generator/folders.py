@@ -55,7 +55,7 @@ def import_contracts() -> str:
         ("service", MACHINERY_WITH_ROUTES),
         ("projections", HIGHER_SLICES),
     ):
-        project = _with_layer(project, side, folders(side) - others)
+        project = with_layer(project, side, folders(side) - others)
     return project
 
 
@@ -71,10 +71,15 @@ def folders(side: str) -> set[str]:
     return {folder for at, folder, *_ in parts if at == side}
 
 
-def _with_layer(project: str, side: str, names: Iterable[str]) -> str:
-    """Replace the line after the mark, of the contract whose container is a side."""
+def with_layer(project: str, side: str, names: Iterable[str]) -> str:
+    """Replace the line after the mark, of the contract whose container is a side.
+
+    :raises ValueError: its layers have no mark
+    """
+    # Not beyond the end of its own layers.
+    begin = rf'^containers = \["{side}"\]$(?:(?!^\]$).)*?'
     pattern = re.compile(
-        rf'(^containers = \["{side}"\]$.*?^{re.escape(_LAYER)}[^\n]*\n)[^\n]*$',
+        rf"({begin}^{re.escape(_LAYER)}[^\n]*\n)[^\n]*$",
         re.DOTALL | re.MULTILINE,
     )
     layer = f'    "{" : ".join(sorted(names))}",'

@@ -1,5 +1,6 @@
 """What is generated is compared, and what it is made from is complete."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from client.generator.write import GENERATED
-from docs.generator.folders import folders, purpose_of
+from docs.generator.folders import CONTRACTS, folders, purpose_of, with_layer
 from docs.generator.markdown import PROJECT
 from tests import generated
 from tests.generated import main, outdated, write
@@ -80,3 +81,22 @@ def test_an_example_that_recording_leaves_outdated_is_named(
     assert main([]) == 1
     said = capsys.readouterr().out
     assert "operations.py call these:\n  put_agent: contact isn't sent" in said
+
+
+def test_the_layers_of_one_side_are_replaced() -> None:
+    written = (PROJECT / CONTRACTS).read_text("utf-8")
+
+    made = with_layer(written, "service", ["notices", "agents"])
+
+    assert '    "agents : notices",\n' in made
+    assert with_layer(made, "service", folders("service") - {"http"}) == written
+
+
+@pytest.mark.parametrize("side", ["service", "projections"])
+def test_layers_without_the_mark_are_named(side: str) -> None:
+    written = (PROJECT / CONTRACTS).read_text("utf-8")
+    head, containers, rest = written.partition(f'containers = ["{side}"]')
+    unmarked = re.sub(r"\n    # Capabilities, made by[^\n]*", "", rest, count=1)
+
+    with pytest.raises(ValueError, match=f"the layers of {side} need a line"):
+        with_layer(head + containers + unmarked, side, ["agents"])
