@@ -52,11 +52,7 @@ def earlier_schemas(project: Path) -> dict[str, dict[str, Any]]:
     Their messages are still on topics.
     """
     files = sorted((project / FOLDER / "schemas").glob("*.json"))
-    return {
-        file.stem: orjson.loads(file.read_bytes())
-        for file in files
-        if file.stem not in schemas()
-    }
+    return {file.stem: _published(file) for file in files if file.stem not in schemas()}
 
 
 def broken(project: Path) -> list[str]:
@@ -65,17 +61,24 @@ def broken(project: Path) -> list[str]:
     for name, schema in schemas().items():
         file = project / FOLDER / "schemas" / f"{name}.json"
         if file.exists():
-            published = orjson.loads(file.read_bytes())
-            complaints += [
-                f"{name}: {change}" for change in breaking_changes(published, schema)
-            ]
+            changes = breaking_changes(_published(file), schema)
+            complaints += [f"{name}: {change}" for change in changes]
     return complaints
+
+
+def _published(file: Path) -> dict[str, Any]:
+    try:
+        schema: dict[str, Any] = orjson.loads(file.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise ValueError(f"{file}: {error}") from None
+    return schema
 
 
 def files(project: Path) -> dict[Path, bytes]:
     """Return the content of every generated file, by path in the project.
 
     :raises BrokenContractError: a published schema would change incompatibly
+    :raises ValueError: one isn't JSON, as after a merge with conflicts
     """
     if complaints := broken(project):
         raise BrokenContractError(

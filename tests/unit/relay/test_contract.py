@@ -116,6 +116,15 @@ def test_a_broken_schema_is_not_made(project: Path) -> None:
         files(project)
 
 
+@pytest.mark.parametrize("name", [PRICE, "agent.renamed.v1"], ids=["now", "earlier"])
+def test_a_schema_that_can_not_be_read_is_named(project: Path, name: str) -> None:
+    file = project / contract.FOLDER / "schemas" / f"{name}.json"
+    file.write_text("<<<<<<< HEAD\n")
+
+    with pytest.raises(ValueError, match=f"{name}.json: unexpected"):
+        files(project)
+
+
 def test_types_of_earlier_versions_stay(project: Path) -> None:
     earlier = {**schema(), "title": "internal.agent-runtime.agent.renamed.v1"}
     file = project / contract.FOLDER / "schemas" / "agent.renamed.v1.json"
