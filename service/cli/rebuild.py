@@ -7,11 +7,14 @@ from projections.catalog import follower_conninfo, running_projectors
 from projections.engine.projector import Projector
 from projections.engine.rebuild import rebuild
 from service.aggregates import AGGREGATES
+from service.capabilities.catalog import followers_left_out
 from service.cli.databases import database_in_use
 from service.cli.running import EXIT_FAILED, print_error, run_async
 from service.cli.settings import add_settings
 from service.config import Config
+from service.errors import ConfigError
 from service.event_log.mapper import EventMapper
+from service.settings import variable_of
 
 ALL = "all"
 
@@ -29,8 +32,14 @@ def add_to(parser: argparse.ArgumentParser) -> None:
 
 
 def rebuild_command(config: Config, options: argparse.Namespace) -> int:
+    projectors, wanted = running_projectors(config), options.projection
+    if wanted in followers_left_out(config):
+        raise ConfigError(
+            f"{wanted} is left out by {variable_of('without')}, so it isn't rebuilt; "
+            "it catches up when it runs again"
+        )
     with database_in_use(config) as url:
-        return run_async(_rebuild(url, running_projectors(config), options.projection))
+        return run_async(_rebuild(url, projectors, wanted))
 
 
 async def _rebuild(

@@ -91,6 +91,28 @@ def test_a_folder_without_a_database_is_named_and_left_alone(
     assert not folder.exists()
 
 
+@pytest.mark.parametrize(
+    ("projection", "without", "said"),
+    [
+        ("merkle_tree", "gateway,proofs", "merkle_tree is left out by AGENT_RUNTIME_"),
+        ("all", "gatway", "AGENT_RUNTIME_WITHOUT: gatway can't be left out;"),
+    ],
+)
+def test_what_is_left_out_is_not_rebuilt(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    projection: str,
+    without: str,
+    said: str,
+) -> None:
+    where = ("--data-dir", str(tmp_path / "data"), "--without", without)
+
+    status, words = refusal(capsys, "rebuild", projection, *where)
+
+    assert status == EXIT_CONFIG
+    assert words.startswith(said)
+
+
 @pytest.mark.parametrize("kafka", ["broker", "broker:", ":9092", "a:1,b", "a:1;b:2"])
 def test_a_broker_without_a_port_is_refused(
     capsys: pytest.CaptureFixture[str], kafka: str
