@@ -36,6 +36,8 @@ LISTED_MAX: Final = 10
 _LIBRARY: Final = frozenset(
     {"originator_id", "originator_version", "originator_topic", "timestamp"}
 )
+# Its classes say what holds for every event, and nothing of one.
+_OF_ALL_EVENTS: Final = "service.aggregate"
 
 
 def fields_of(event: type[Any]) -> dict[str, Any]:
@@ -83,12 +85,17 @@ def differences(*fields: tuple[str, str, str]) -> str:
 
 
 def _docstring(event: type[Any]) -> str:
-    """Return the docstring as written: the library derives classes without one."""
+    """Return the docstring as written: the library derives classes without one.
+
+    :raises ValueError: there is none but that of all events
+    """
     for kind in event.__mro__:
+        if kind.__module__ == _OF_ALL_EVENTS:
+            break
         written = kind.__dict__.get("__doc__") or ""
         if written and not written.startswith(f"{kind.__name__}("):
             return inspect.cleandoc(written)
-    raise TypeError(f"{event} has no docstring")
+    raise ValueError(f"{event} has no docstring: say what happened")
 
 
 def _is_published(annotation: Any) -> bool:

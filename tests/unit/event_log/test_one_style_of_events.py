@@ -7,6 +7,7 @@ from eventsourcing.domain import Aggregate
 
 from service.aggregate import LoggedAggregate, event_types
 from service.aggregates import AGGREGATES
+from service.events import meaning_of
 from service.gateway.approvals.aggregate import Approvals
 from service.secrets.aggregate import Secret
 from service.sessions.aggregate import ChatSession
@@ -34,3 +35,11 @@ def applies_itself(kind: type[Any]) -> bool:
     """Whether ``apply`` is ours, and not the library's, which calls a method."""
     ours = (each for each in kind.__mro__ if each.__module__.startswith("service."))
     return any("apply" in vars(each) for each in ours)
+
+
+def test_an_event_says_itself_what_happened() -> None:
+    class Silent(LoggedAggregate.Event):
+        pass
+
+    with pytest.raises(ValueError, match="Silent'> has no docstring"):
+        meaning_of(Silent)
