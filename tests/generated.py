@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> int:
     project = Path.cwd()
     try:
         made = files(project)
-    except (BrokenContractError, ValueError) as error:
+    except (BrokenContractError, OSError, ValueError) as error:
         print(error)
         return 1
     if "--check" in arguments:

@@ -10,6 +10,7 @@ import pytest
 from client.generator.write import GENERATED
 from docs.generator.folders import CONTRACTS, folders, purpose_of, with_layer
 from docs.generator.markdown import PROJECT
+from projections.event_contract import BrokenContractError
 from tests import generated
 from tests.generated import main, outdated, write
 
@@ -100,3 +101,29 @@ def test_layers_without_the_mark_are_named(side: str) -> None:
 
     with pytest.raises(ValueError, match=f"the layers of {side} need a line"):
         with_layer(head + containers + unmarked, side, ["agents"])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        BrokenContractError("agent.edited.v1: data.name was removed"),
+        FileNotFoundError(2, "No such file or directory", "pages/notices.js"),
+        ValueError("service/notices/__init__.py needs a docstring"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_what_can_not_be_made_is_said_and_nothing_written(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+) -> None:
+    def files(_project: Path) -> dict[Path, bytes]:
+        raise error
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(generated, "files", files)
+
+    assert main([]) == 1
+    assert capsys.readouterr().out == f"{error}\n"
+    assert [*tmp_path.iterdir()] == []
