@@ -93,6 +93,7 @@ def test_every_operation_is_in_the_matrix() -> None:
     for name in OPERATIONS.keys() - MATRIX.keys() - NOT_ASKED.keys():
         pytest.fail(f"{name} needs a line in ACCESS of {where(name)}")
     assert {*MATRIX, *NOT_ASKED} == {*OPERATIONS}
+    assert not {*MATRIX} & {*NOT_ASKED}
     streams = {n for n, each in OPERATIONS.items() if each.content_type == EVENT_STREAM}
     assert streams <= {*NOT_ASKED}
 
