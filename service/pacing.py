@@ -36,16 +36,18 @@ class _Turns:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._is_scheduled = False
 
-    async def wait(self) -> None:
+    def add(self) -> asyncio.Future[None]:
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         if not self._is_scheduled:
             self._schedule()
-        await turn
+        return turn
 
     def _schedule(self) -> None:
         self._is_scheduled = True
-        asyncio.get_running_loop().call_soon(self._next)
+        loop = asyncio.get_running_loop()
+        # Two steps: what has become ready during the last turn goes before the next.
+        loop.call_soon(loop.call_soon, self._next)
 
     def _next(self) -> None:
         self._is_scheduled = False
@@ -61,13 +63,16 @@ class _Turns:
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, _Turns] = WeakKeyDictionary()
 
 
-async def next_turn() -> None:
-    """Wait for a turn of the event loop in which no other long computation goes on."""
+def next_turn() -> asyncio.Future[None]:
+    """Return what is done at a turn of the event loop with no other long computation.
+
+    To be awaited, or to have a callback that computes for long.
+    """
     loop = asyncio.get_running_loop()
     turns = _turns.get(loop)
     if turns is None:
         turns = _turns[loop] = _Turns()
-    await turns.wait()
+    return turns.add()
 
 
 async def turn_for(size: int) -> None:

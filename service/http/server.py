@@ -18,6 +18,7 @@ from service.http.envelope import Answer, respond
 from service.http.overload import ConnectionLimit, OverloadProtocol
 from service.http.reset import reset
 from service.http.telemetry import REQUEST_ID, add_edge_headers
+from service.pacing import next_turn
 
 NOT_HTTP: Final = "this is not a valid HTTP request"
 UNKNOWN_METHOD: Final = "this method is unknown"
@@ -207,17 +208,18 @@ class ClientConnection(RequestHandler):
 
     # aiohttp's signature.
     def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002
-        """Go on after a pause, but let others have their turn before.
+        """Go on after a pause, in a turn of its own.
 
-        aiohttp would parse the next part while the last one is taken over.
+        aiohttp would parse the next part while the last one is taken over, and those
+        of all connections one after the other.
         """
         if not resume_parser or self._upgraded:
             super().resume_reading(resume_parser)
         elif self._reading_paused and not self._resumes:
             self._resumes = True
-            self._loop.call_soon(self._go_on_reading)
+            next_turn().add_done_callback(self._go_on_reading)
 
-    def _go_on_reading(self) -> None:
+    def _go_on_reading(self, _turn: object) -> None:
         self._resumes = False
         if self._reading_paused and self.connected:
             super().resume_reading()

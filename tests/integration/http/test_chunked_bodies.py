@@ -89,3 +89,33 @@ async def test_a_body_of_too_many_chunks_is_refused(
     assert b"too many small chunks" in answer
     assert sum(parsed.chunks.values()) <= CHUNKING_BYTES_MAX / 5
     assert max(parsed.chunks.values()) <= CHUNKS_AT_ONCE
+
+
+async def test_one_connection_at_a_time_goes_on_reading(
+    ada: Caller, parsed: Parsed
+) -> None:
+    """The bodies of many connections together hold up others for no longer."""
+    connections = 10
+    chunks = READ_BYTES
+
+    answers = await asyncio.gather(
+        *(
+            sent(
+                ada,
+                f"POST {CONNECTORS}",
+                f"Authorization: Bearer {ada.token}",
+                "Content-Type: application/json",
+                "Connection: close",
+                body=TINY * chunks + END,
+            )
+            for _ in range(connections)
+        )
+    )
+
+    assert {answer.split(b" ", 2)[1] for answer in answers} == {b"400"}
+    assert sum(parsed.chunks.values()) == connections * (chunks + 1)
+    # Each goes on in a turn of its own, in which another one may have been read; only
+    # the first parts may all be parsed in the same turn.
+    at_once = READ_BYTES // 16 + 1
+    together = sum(max(0, each - 2 * at_once) for each in parsed.chunks.values())
+    assert together <= connections * at_once

@@ -54,10 +54,23 @@ async def test_nobody_is_overtaken() -> None:
     assert order == [0, 1, 2, 0, 1, 2]
 
 
+async def test_what_is_due_meanwhile_goes_before_the_next_turn() -> None:
+    order: list[str] = []
+    loop = asyncio.get_running_loop()
+
+    async def compute() -> None:
+        await next_turn()
+        order.append("long")
+        loop.call_later(0, order.append, "due")
+
+    await asyncio.gather(*(compute() for _ in range(3)))
+
+    assert order[:5] == ["long", "due", "long", "due", "long"]
+
+
 async def test_who_leaves_does_not_keep_the_others_waiting() -> None:
-    leaving = asyncio.create_task(next_turn())
-    await asyncio.sleep(0)
-    staying = asyncio.create_task(next_turn())
+    leaving = next_turn()
+    staying = next_turn()
     leaving.cancel()
 
     async with asyncio.timeout(60):
