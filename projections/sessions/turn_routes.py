@@ -1,7 +1,9 @@
 """One session with its turns over HTTP."""
 
 import time
+from collections import deque
 from datetime import UTC
+from io import BytesIO
 from typing import Annotated, Any
 
 from aiohttp import web
@@ -31,7 +33,7 @@ from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer, to_json
 from service.http.operation import Routes
 from service.http.requests import QueryModel
-from service.pacing import Pace, computed
+from service.pacing import Pace
 from service.sessions.aggregate import TURNS_MAX, ChatSession
 from service.sessions.cost import costs_differ
 from service.sessions.ids import SessionId
@@ -40,7 +42,6 @@ routes = Routes("observability")
 
 PAGE_SIZE_DEFAULT = 25
 PAGE_SIZE_MAX = 100
-PART_BYTES = 4096
 
 
 class SessionQuery(QueryModel):
@@ -92,25 +93,28 @@ async def get_session(
     vault = request.app[VAULT]
     enriched = await request.app[TRACES].of([row.key], page_began_at=began_at)
     session = rendered(row, *await first_and_last(vault, row), enriched)
-    # The texts are many megabytes: copied once, and in a thread.
-    parts = [b'{"data":', session[:-1], b',"turns":[']
+    # The texts are many megabytes: copied once, and each turn is let go of when it is
+    # written.
+    waiting, has_more = deque(found[: query.limit]), len(found) > query.limit
+    found.clear()
+    body = BytesIO()
+    body.write(b'{"data":%b,"turns":[' % session[:-1])
     pace = Pace()
-    for turn in found[: query.limit]:
+    while waiting:
+        turn = waiting.popleft()
         each = await _shown(
             turn, TextOpener(vault, row), tool_calls.get(turn.trace_id, NO_TOOL_CALLS)
         )
-        parts += [to_json(each), b","]
+        body.write(to_json(each))
+        body.write(b"," if waiting else b"")
         await pace.pause()
-    if found:
-        parts.pop()
     end = to_json({"message": "session", "status_code": 200})
-    more = b'],"has_more_turns":%b},' % to_json(len(found) > query.limit)
-    parts += [more, end[1:]]
-    size = sum(map(len, parts))
+    body.write(b'],"has_more_turns":%b},' % to_json(has_more))
+    body.write(end[1:])
     return Answer(
         message="session",
         data=None,
-        body=await computed(size // PART_BYTES, b"".join, parts),
+        body=body.getvalue(),
         headers=snapshot.headers,
     )
 

@@ -1,19 +1,19 @@
 """A response of bytes that are known, sent without aiohttp's general preparation."""
 
+import asyncio
 import time
+from collections.abc import AsyncIterator
 from email.utils import formatdate
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
-from aiohttp import HttpVersion11, hdrs, http_writer, web
+from aiohttp import HttpVersion11, hdrs, web
 from aiohttp.abc import AbstractStreamWriter
-from aiohttp.client_exceptions import ClientConnectionResetError
 
-# A copy of this much behind the head takes longer than a list of both.
-LARGE_BYTES: Final = 64 * 1024
-# Renders a head; without it aiohttp sends large answers too, with a copy of the body.
-_HEAD: Final = getattr(http_writer, "_serialize_headers", None)
+# A larger body is sent in parts of this size: sending and copying many megabytes at
+# once, of several answers, holds the event loop.
+PART_BYTES: Final = 128 * 1024
 BODILESS: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
 
@@ -22,7 +22,8 @@ class DirectResponse(web.Response):
 
     aiohttp first looks for cookies, compression, chunks, other versions of HTTP and
     handlers of a signal, by a coroutine for each step. A response that has or needs any
-    of these is sent by aiohttp. The edge sets ``Server``, and closes connections.
+    of these is sent by aiohttp. The edge sets ``Server``, and closes connections. A
+    large body is sent in parts, as its client reads.
     """
 
     _is_sent = False
@@ -38,20 +39,21 @@ class DirectResponse(web.Response):
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
         body = self.body
         if not isinstance(body, bytes) or not self._is_usual(request):
+            if isinstance(body, bytes) and len(body) > PART_BYTES:
+                self.headers[hdrs.CONTENT_LENGTH] = str(len(body))
+                self.body = _parts(body)
             return await super().prepare(request)
         headers = self.headers
         headers[hdrs.CONTENT_LENGTH] = str(len(body))
         headers[hdrs.DATE] = _date(int(time.time()))
         self._is_sent = True
-        status_line = f"HTTP/1.1 {self.status} {self.reason}"
         writer = request.writer
-        if len(body) > LARGE_BYTES and _HEAD is not None:
-            _send_uncopied(request, _HEAD(status_line, headers), body)
-            await writer.write_eof()
-            await writer.drain()
-        else:
-            await writer.write_headers(status_line, headers)
-            await writer.write_eof(body)
+        await writer.write_headers(f"HTTP/1.1 {self.status} {self.reason}", headers)
+        if len(body) > PART_BYTES:
+            async for part in _parts(body):
+                await writer.write(part)
+            body = b""
+        await writer.write_eof(body)
         return None
 
     async def write_eof(self, data: bytes = b"") -> None:
@@ -74,15 +76,10 @@ class DirectResponse(web.Response):
         )
 
 
-def _send_uncopied(request: web.BaseRequest, head: bytes, body: bytes) -> None:
-    """Send head and body by one call of the system, which takes a list of buffers.
-
-    With a call for each, clients wake up for the head alone and then again.
-    """
-    transport = request.transport
-    if transport is None or transport.is_closing():
-        raise ClientConnectionResetError("the client has left")
-    transport.writelines((head, body))
+async def _parts(body: bytes) -> AsyncIterator[bytes]:
+    for first in range(0, len(body), PART_BYTES):
+        yield body[first : first + PART_BYTES]
+        await asyncio.sleep(0)
 
 
 @lru_cache(1)
