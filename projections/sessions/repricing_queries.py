@@ -8,6 +8,7 @@ from aiohttp import web
 from psycopg.rows import dict_row
 
 from projections.engine.snapshot import reading
+from service.pacing import Pace
 from service.sessions.recorded_calls import RecordedTurn
 from service.sessions.repricing_page import (
     PAGE_CALLS,
@@ -67,6 +68,7 @@ async def recorded_turns(request: web.Request, wanted: TurnFilter) -> TurnPage:
     sessions: dict[UUID, SessionTurns] = {}
     turns = calls = 0
     last: TurnPosition | None = None
+    pace = Pace()
     async with (
         reading(request, "sessions") as snapshot,
         # On the server: the model calls of a whole page could be large.
@@ -92,7 +94,7 @@ async def recorded_turns(request: web.Request, wanted: TurnFilter) -> TurnPage:
         async for row in cursor:
             if turns == PAGE_TURNS or calls >= PAGE_CALLS:
                 return TurnPage(list(sessions.values()), last)
-            turn = _recorded(row)
+            turn = await _recorded(row, pace)
             turns += 1
             calls += len(turn.calls or ())
             last = TurnPosition(
@@ -109,7 +111,7 @@ async def recorded_turns(request: web.Request, wanted: TurnFilter) -> TurnPage:
     return TurnPage(list(sessions.values()), None)
 
 
-def _recorded(row: dict[str, Any]) -> RecordedTurn:
+async def _recorded(row: dict[str, Any], pace: Pace) -> RecordedTurn:
     used: Any = {
         **{name: row[name] for name in USED},
         "cost": _text(row["cost"]),
@@ -124,9 +126,16 @@ def _recorded(row: dict[str, Any]) -> RecordedTurn:
         is_error=row["is_error"],
         spans=row["spans"],
         used=used,
-        shares=orjson.loads(row["shares"]) if row["shares"] else None,
-        calls=orjson.loads(row["calls"]) if row["calls"] else None,
+        shares=await _loaded(row["shares"], pace),
+        calls=await _loaded(row["calls"], pace),
     )
+
+
+async def _loaded(document: str | None, pace: Pace) -> Any:
+    if not document:
+        return None
+    await pace.pause(len(document))
+    return orjson.loads(document)
 
 
 def _share(**names: str | None) -> str:

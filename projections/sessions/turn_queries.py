@@ -9,6 +9,7 @@ from uuid import UUID
 from psycopg.rows import args_row, class_row
 from psycopg.sql import SQL, Composed, Identifier
 
+from projections.engine.rows import fetched_in_turns
 from projections.sessions.page_statements import COLUMNS, texts_joined
 from projections.sessions.queries import SessionRow
 from projections.sessions.resource import ToolCallFigures
@@ -24,6 +25,8 @@ SESSION = SQL("""
             SELECT FROM read.agent_manager m
              WHERE m.agent_id = s.agent_id AND m.user_id = %(caller)s))
 """)
+# With texts.
+TURNS_AT_ONCE: Final = 5
 # Only repricing needs them; they are as long as the turn has model calls.
 LEFT_OUT: Final = ("shares", "calls")
 TURNS = SQL("""
@@ -72,7 +75,7 @@ async def session_turns(
         await cursor.execute(
             TURNS, {"session": session, "offset": offset, "limit": limit}
         )
-        return await cursor.fetchall()
+        return await fetched_in_turns(cursor, TURNS_AT_ONCE)
 
 
 async def turn_tool_calls(

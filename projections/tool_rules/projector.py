@@ -64,35 +64,35 @@ async def _project_rules(db: Db, events: Sequence[RecordedEvent]) -> None:
         return
     lists: dict[UUID, dict[UUID, Spans[str, RuleSpan]]] = defaultdict(dict)
     lasting = await lasting_rules(db, pairs, cleared)
-    for (agent_id, connector_id), of_pair in _by_pair(lasting).items():
+    for (agent_id, connector_id), of_pair in (await _by_pair(lasting)).items():
         lists[agent_id][connector_id] = Spans(of_pair)
     changes: list[RulesChange] = []
     pace = Pace()
     for recorded in events:
-        await pace.pause()
         agent_id = UUID(recorded.event.agent_id)
         of_agent, stated = lists[agent_id], _stated(recorded.event)
         if stated is None:
             stated = {each: {} for each, spans in of_agent.items() if spans.lasting}
         for connector_id, stances in stated.items():
             spans = of_agent.setdefault(connector_id, Spans({}))
-            _replace(spans, agent_id, connector_id, stances, recorded.position)
-            changes.append(
-                RulesChange(
-                    agent_id=agent_id,
-                    connector_id=connector_id,
-                    position=recorded.position,
-                )
+            change = RulesChange(
+                agent_id=agent_id,
+                connector_id=connector_id,
+                position=recorded.position,
             )
+            await _replace(spans, stances, change, pace)
+            changes.append(change)
     every = [spans for of_agent in lists.values() for spans in of_agent.values()]
     await write(db, END_RULES, [each for spans in every for each in spans.ended])
     await write(db, INSERT_RULES, [each for spans in every for each in spans.begun])
     await write(db, INSERT_CHANGES, changes)
 
 
-def _by_pair(rules: Iterable[RuleSpan]) -> dict[Pair, dict[str, RuleSpan]]:
+async def _by_pair(rules: Iterable[RuleSpan]) -> dict[Pair, dict[str, RuleSpan]]:
     found: dict[Pair, dict[str, RuleSpan]] = defaultdict(dict)
+    pace = Pace()
     for each in rules:
+        await pace.pause()
         found[each.agent_id, each.connector_id][each.pattern] = each
     return found
 
@@ -106,28 +106,29 @@ def _stated(
     return {UUID(connector): stances for connector, stances in event.rules.items()}
 
 
-def _replace(
+async def _replace(
     spans: Spans[str, RuleSpan],
-    agent_id: UUID,
-    connector_id: UUID,
     stances: Mapping[str, str],
-    position: int,
+    change: RulesChange,
+    pace: Pace,
 ) -> None:
     for pattern in spans.lasting.keys() - stances.keys():
-        spans.end(pattern, position)
+        await pace.pause()
+        spans.end(pattern, change.position)
     for pattern, stance in stances.items():
+        await pace.pause()
         # What is stated again unchanged stands since it was first stated.
         lasting = spans.lasting.get(pattern)
         if lasting is None or lasting.stance != stance:
             spans.begin(
                 pattern,
                 RuleSpan(
-                    agent_id=agent_id,
-                    connector_id=connector_id,
+                    agent_id=change.agent_id,
+                    connector_id=change.connector_id,
                     pattern=pattern,
                     stance=stance,
                     search_key=search_key(pattern),
-                    since=position,
+                    since=change.position,
                 ),
             )
 

@@ -8,6 +8,7 @@ from uuid import UUID
 from psycopg.rows import class_row
 
 from projections.engine.arrays import columns
+from projections.engine.rows import fetched_in_turns
 from projections.tool_rules.spans import (
     AnySpan,
     DefinitionSpan,
@@ -19,8 +20,8 @@ from service.pacing import Pace
 
 Pair = tuple[UUID, UUID]
 
-# So many take some ten milliseconds.
-ROWS_AT_ONCE: Final = 5_000
+# So many take some milliseconds.
+ROWS_AT_ONCE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +134,7 @@ async def select(
 ) -> list[AnySpan]:
     async with db.cursor(row_factory=class_row(kind)) as cursor:
         await cursor.execute(statement, asked, binary=True)
-        return await cursor.fetchall()
+        return await fetched_in_turns(cursor)
 
 
 async def lasting_rules(
@@ -178,7 +179,7 @@ async def first_seen_of(db: Db, connector_ids: Collection[UUID]) -> dict[UUID, i
 
 
 async def write(db: Db, statement: str, rows: Sequence[object]) -> None:
-    """Insert rows, or end spans, some thousands at a time."""
+    """Insert rows, or end spans, so many at a time."""
     pace = Pace()
     for first in range(0, len(rows), ROWS_AT_ONCE):
         await pace.pause()

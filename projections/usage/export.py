@@ -11,7 +11,9 @@ from typing import IO, Any, Final
 
 from aiohttp import hdrs, web
 from psycopg.rows import class_row
+from psycopg.sql import SQL, Identifier
 
+from projections.engine.rows import fetched_in_turns
 from projections.usage.form import Form
 from projections.usage.queries import UsageOfGroup, Wanted, total_usage
 from projections.usage.resource import usage_resource
@@ -22,6 +24,7 @@ from service.http.streaming import STREAMS
 from service.pacing import in_thread
 
 GROUPS_MAX: Final = 200_000
+DECLARED: Final = "usage_export"
 BATCH: Final = 200
 PART_BYTES: Final = 256 * 1024
 COUNTS: Final = (
@@ -48,13 +51,16 @@ async def written_csv(db: Db, form: Form, zone: str, wanted: Wanted) -> IO[bytes
         header += [f"{name}_tokens" for name in TOKENS]
         header += ["cost", "currency", *(f"known_cost_{x}" for x in total.currencies)]
         await asyncio.to_thread(file.write, _csv([header]))
-        async with db.cursor(
-            name="usage_export", row_factory=class_row(UsageOfGroup)
-        ) as cursor:
-            await cursor.execute(
+        async with (
+            db.cursor(DECLARED) as declared,
+            # That one would make all rows at once.
+            db.cursor(row_factory=class_row(UsageOfGroup)) as cursor,
+        ):
+            await declared.execute(
                 statement(form), {**wanted, "offset": 0, "limit": GROUPS_MAX + 1}
             )
-            while groups := await cursor.fetchmany(BATCH):
+            next_groups = SQL("FETCH {} FROM {}").format(BATCH, Identifier(DECLARED))
+            while groups := await fetched_in_turns(await cursor.execute(next_groups)):
                 _refuse_too_many(groups[0].groups)
                 lines = await in_thread(_lines, groups, form, zone, total.currencies)
                 await asyncio.to_thread(file.write, lines)

@@ -9,17 +9,15 @@ from uuid import UUID
 from psycopg.rows import class_row
 from typing_extensions import TypedDict
 
+from projections.engine.rows import fetched_in_turns
 from projections.usage.form import Form
 from projections.usage.statements import statement
 from projections.usage.unit_counts import UnitCounts
 from service.database import Db
-from service.pacing import Pace
 from service.sessions.cost import UnpricedReason
 
 # The followers whose tables the query reads.
 FOLLOWERS: Final = ("usage", "agents")
-# The event loop waits while rows are made.
-ROWS_AT_ONCE: Final = 100
 
 
 class Wanted(TypedDict):
@@ -84,12 +82,7 @@ async def usage_by(db: Db, form: Form, wanted: Wanted) -> list[UsageOfGroup]:
     """Return a page of sums of usage, grouped and ordered as the form says."""
     async with db.cursor(row_factory=class_row(UsageOfGroup)) as cursor:
         await cursor.execute(statement(form), wanted)
-        rows: list[UsageOfGroup] = []
-        pace = Pace()
-        while part := await cursor.fetchmany(ROWS_AT_ONCE):
-            rows += part
-            await pace.pause()
-        return rows
+        return await fetched_in_turns(cursor)
 
 
 async def total_usage(db: Db, form: Form, wanted: Wanted) -> UsageOfGroup:

@@ -12,9 +12,11 @@ from typing import Any, Final
 import orjson
 from psycopg.sql import SQL, Composed, Identifier
 
+from projections.engine.rows import ROWS_AT_ONCE, fetched_in_turns
 from projections.usage.form import Form
 from projections.usage.statements import SINCE, UNTIL, starts_at
 from service.database import Db
+from service.pacing import next_turn
 
 FOLLOWERS: Final = ("sessions",)
 COUNTS: Final = """
@@ -57,13 +59,15 @@ async def add_unit_counts(
     db: Db, form: Form, wanted: Mapping[str, Any], groups: Sequence[Any]
 ) -> None:
     """Count for some groups of usage."""
+    if len(groups) > ROWS_AT_ONCE:
+        await next_turn()
     keys = [_key(form, group) for group in groups]
     cursor = await db.execute(
         _statement(form), {**wanted, "groups": orjson.dumps(keys).decode()}
     )
     counted = {
         tuple(key): UnitCounts(sessions, users)
-        for key, sessions, users in await cursor.fetchall()
+        for key, sessions, users in await fetched_in_turns(cursor)
     }
     for key, group in zip(keys, groups, strict=True):
         # Usage and sessions have followers of their own, and one may be ahead.

@@ -18,7 +18,7 @@ from service.http.own_writes import remember_write
 from service.http.requests import QueryModel
 from service.http.times import Timestamp
 from service.identifiers import named_id
-from service.pacing import in_thread
+from service.pacing import in_thread, next_turn
 from service.price_catalog.imports.genai_prices.importer import import_genai_prices
 from service.price_catalog.imports.litellm.importer import (
     DOCUMENT_BYTES_MAX,
@@ -143,6 +143,8 @@ async def _import(
         headers[POSITION_HEADER] = str(report.position)
     # In a thread: a report may have tens of thousands of models.
     data: Any = await in_thread(_rendered, report)
+    # To let go of the report and its list takes some milliseconds too.
+    await next_turn()
     return Answer(
         message="prices compared" if query.dry_run else "prices imported",
         data=data,
