@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 POSTGRES_CHECK_INTERVAL_S: Final = 0.5
 READ_TABLES_TIMEOUT_S: Final = 10.0
-# The second generation has at most 20,000 objects: collecting it takes some 15 ms of
+# The second generation has at most 10,000 objects: collecting it takes some 10 ms of
 # the event loop.
-GC_THRESHOLDS: Final = (5_000, 3, 1_000)
+GC_THRESHOLDS: Final = (2_500, 3, 2_000)
 # How long a thread that computes may keep the interpreter from the event loop, which
 # asks for it again after each system call.
-SWITCH_INTERVAL_S: Final = 0.0005
+SWITCH_INTERVAL_S: Final = 0.0001
 
 FIRST_STEPS: Final = """\
 Open the web console, signed in as admin (once, for {minutes} minutes):
