@@ -68,12 +68,16 @@ def measured() -> Iterator[Cost]:
             waited_s = int(os.pread(schedstat, 64, 0).split()[1]) / 1e9
         return time.perf_counter(), waited_s, time.process_time()
 
+    has_ended = False
+
     def timed(handle: Any) -> None:
+        callback = handle._callback  # noqa: SLF001
         started = time.thread_time()
         run(handle)
         held_s = time.thread_time() - started
-        if held_s > cost.held_s:
-            cost.held_s, cost.holder = held_s, _name(handle)
+        # Its last callback goes on after the block.
+        if held_s > cost.held_s and not has_ended:
+            cost.held_s, cost.holder = held_s, _name(callback)
 
     def look(started: Moment) -> None:
         nonlocal probe
@@ -88,6 +92,7 @@ def measured() -> Iterator[Cost]:
         try:
             yield cost
         finally:
+            has_ended = True
             probe.cancel()
     cost.cpu_s = time.process_time() - cpu_s
     cost.peak_bytes = _memory("VmHWM") - before
@@ -141,8 +146,7 @@ def slowness() -> float:
     return max(1.0, min(times) / CALIBRATION_S)
 
 
-def _name(handle: Any) -> str:
-    callback = handle._callback  # noqa: SLF001
+def _name(callback: Any) -> str:
     owner = getattr(callback, "__self__", None)
     if isinstance(owner, asyncio.Task):
         return f"{owner.get_name()}: {getattr(owner.get_coro(), '__qualname__', '')}"
