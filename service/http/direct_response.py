@@ -8,12 +8,17 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
-from aiohttp import HttpVersion11, hdrs, web
+from aiohttp import HttpVersion11, hdrs, http_writer, web
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.client_exceptions import ClientConnectionResetError
 
-# A larger body is sent in parts of this size: sending and copying many megabytes at
-# once, of several answers, holds the event loop.
-PART_BYTES: Final = 128 * 1024
+# A copy of this much behind the head takes longer than a list of both.
+LARGE_BYTES: Final = 64 * 1024
+# A larger body is sent in parts of this size: sending many megabytes at once, of
+# several answers, holds the event loop.
+PART_BYTES: Final = 1024 * 1024
+# Renders a head; without it aiohttp sends large answers too, with a copy of the body.
+_HEAD: Final = getattr(http_writer, "_serialize_headers", None)
 BODILESS: Final = frozenset({HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED})
 
 
@@ -47,13 +52,20 @@ class DirectResponse(web.Response):
         headers[hdrs.CONTENT_LENGTH] = str(len(body))
         headers[hdrs.DATE] = _date(int(time.time()))
         self._is_sent = True
+        status_line = f"HTTP/1.1 {self.status} {self.reason}"
         writer = request.writer
-        await writer.write_headers(f"HTTP/1.1 {self.status} {self.reason}", headers)
         if len(body) > PART_BYTES:
+            await writer.write_headers(status_line, headers)
             async for part in _parts(body):
                 await writer.write(part)
-            body = b""
-        await writer.write_eof(body)
+            await writer.write_eof()
+        elif len(body) > LARGE_BYTES and _HEAD is not None:
+            _send_uncopied(request, _HEAD(status_line, headers), body)
+            await writer.write_eof()
+            await writer.drain()
+        else:
+            await writer.write_headers(status_line, headers)
+            await writer.write_eof(body)
         return None
 
     async def write_eof(self, data: bytes = b"") -> None:
@@ -74,6 +86,17 @@ class DirectResponse(web.Response):
             # Its property would make an empty one. Without it, aiohttp decides.
             and getattr(self, "_cookies", True) is None
         )
+
+
+def _send_uncopied(request: web.BaseRequest, head: bytes, body: bytes) -> None:
+    """Send head and body by one call of the system, which takes a list of buffers.
+
+    With a call for each, clients wake up for the head alone and then again.
+    """
+    transport = request.transport
+    if transport is None or transport.is_closing():
+        raise ClientConnectionResetError("the client has left")
+    transport.writelines((head, body))
 
 
 async def _parts(body: bytes) -> AsyncIterator[bytes]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
@@ -10,10 +11,12 @@ from aiohttp.base_protocol import BaseProtocol
 from aiohttp.http_writer import HttpVersion, StreamWriter
 from aiohttp.test_utils import make_mocked_request
 
+from service.http import direct_response
 from service.http.direct_response import PART_BYTES, DirectResponse
 
 SMALL = b'{"data": null}'
-LARGE = b"x" * (3 * PART_BYTES + 1)
+LARGE = b"x" * 100_000
+HUGE = b"x" * (3 * PART_BYTES + 1)
 KINDS = (DirectResponse, web.Response)
 HEADERS = {"ETag": '"3"', "Content-Type": "application/json", "Server": "ours"}
 Change = Callable[[web.Response], None]
@@ -21,13 +24,13 @@ Change = Callable[[web.Response], None]
 
 async def written(
     response: web.Response, method: str = "GET", version: HttpVersion = HttpVersion11
-) -> list[bytes]:
-    """Return what each write took."""
+) -> list[Any]:
+    """Return what each write took, a list where it took one."""
     loop = asyncio.get_running_loop()
     protocol = BaseProtocol(loop)
     protocol.transport = transport = Mock(spec=asyncio.Transport)
     transport.is_closing.return_value = False
-    transport.writelines.side_effect = lambda parts: transport.write(b"".join(parts))
+    transport.writelines.side_effect = lambda parts: transport.write([*parts])
     request = make_mocked_request(
         method,
         "/",
@@ -56,19 +59,39 @@ async def test_a_small_answer_is_one_write_of_what_aiohttp_sends() -> None:
     assert lines(ours) == lines(theirs)
 
 
+async def test_a_large_body_is_sent_with_its_head_and_not_copied() -> None:
+    ((head, body),) = await written(DirectResponse(body=LARGE))
+
+    assert head.startswith(b"HTTP/1.1 200 OK")
+    assert b"Content-Length: 100000" in head
+    assert body is LARGE
+
+
+async def test_without_the_library_s_rendering_aiohttp_sends_a_large_body(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(direct_response, "_HEAD", None)
+
+    (ours,) = await written(DirectResponse(body=LARGE, headers=HEADERS))
+    (theirs,) = await written(web.Response(body=LARGE, headers=HEADERS))
+
+    assert lines(ours) == lines(theirs)
+
+
 @pytest.mark.parametrize("version", [HttpVersion10, HttpVersion11])
-async def test_a_large_body_is_sent_in_parts(version: HttpVersion) -> None:
+async def test_a_huge_body_is_sent_in_parts(version: HttpVersion) -> None:
     """Also to clients that close their connection, or speak HTTP/1.0, as nginx does."""
-    parts = await written(DirectResponse(body=LARGE, headers=HEADERS), version=version)
+    parts = await written(DirectResponse(body=HUGE, headers=HEADERS), version=version)
+    parts = [each if isinstance(each, bytes) else b"".join(each) for each in parts]
 
     head, body = b"".join(parts).split(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1." + bytes(f"{version.minor} 200 OK", "ascii"))
-    assert bytes(f"\r\nContent-Length: {len(LARGE)}", "ascii") in head
-    assert body == LARGE
+    assert bytes(f"\r\nContent-Length: {len(HUGE)}", "ascii") in head
+    assert body == HUGE
     assert max(map(len, parts)) <= PART_BYTES + len(head) + 4
 
 
-async def test_others_have_their_turn_between_the_parts_of_a_large_body() -> None:
+async def test_others_have_their_turn_between_the_parts_of_a_huge_body() -> None:
     turns = 0
 
     def count() -> None:
@@ -77,9 +100,9 @@ async def test_others_have_their_turn_between_the_parts_of_a_large_body() -> Non
         asyncio.get_running_loop().call_soon(count)
 
     count()
-    await written(DirectResponse(body=LARGE))
+    await written(DirectResponse(body=HUGE))
 
-    assert turns > len(LARGE) // PART_BYTES
+    assert turns > len(HUGE) // PART_BYTES
 
 
 async def test_the_connection_stays_open() -> None:
@@ -141,7 +164,7 @@ async def test_a_header_with_a_line_break_is_refused() -> None:
         await written(DirectResponse(body=SMALL, headers={"X-A": "b\r\nX-C: d"}))
 
 
-@pytest.mark.parametrize("body", [SMALL, LARGE])
+@pytest.mark.parametrize("body", [SMALL, LARGE, HUGE])
 async def test_nothing_is_sent_to_a_client_that_has_left(body: bytes) -> None:
     protocol = BaseProtocol(asyncio.get_running_loop())
     request = make_mocked_request(
