@@ -80,9 +80,9 @@ class Ingest:
     _has_room_until: dict[UUID, float] = field(default_factory=dict)
 
     async def take(
-        self, export: ExportTraceServiceRequest, recording: Recording
+        self, export: ExportTraceServiceRequest, size: int, recording: Recording
     ) -> IngestOutcome:
-        """Ingest the valid spans of an exporter's request.
+        """Ingest the valid spans of an exporter's request of ``size`` bytes.
 
         :raises TooManyRequestsError: an agent has too many open traces; no span was
             accepted
@@ -93,7 +93,9 @@ class Ingest:
         pace = Pace()
         for resource_spans in export.resource_spans:
             await pace.pause()
-            await self._reduce(resource_spans, recording.principal, reported, outcome)
+            await self._reduce(
+                resource_spans, size, recording.principal, reported, outcome
+            )
         agents, sessions = await computed(len(reported), _named, reported)
         for agent_id in agents:
             await self._check_room(agent_id)
@@ -128,6 +130,7 @@ class Ingest:
     async def _reduce(
         self,
         resource_spans: ResourceSpans,
+        size: int,
         principal: Principal,
         reported: defaultdict[TraceKey, dict[str, ReportedSpan]],
         outcome: IngestOutcome,
@@ -141,9 +144,9 @@ class Ingest:
             forbidden = isinstance(error, ForbiddenError)
             outcome.reject(count, error.message, forbidden=forbidden)
             return
-        size = resource_spans.ByteSize() // SPAN_BYTES
         pace = Pace()
-        spans = await computed(size, reported_spans, resource_spans)
+        # To ask for a resource's own size would encode it: any may be most of it all.
+        spans = await computed(size // SPAN_BYTES, reported_spans, resource_spans)
         spans.reverse()
         # Each is freed in its turn: all at once would hold the event loop for long.
         while spans:

@@ -111,7 +111,7 @@ async def _ingest(
         metadata=request_metadata(request),
     )
     try:
-        outcome = await ingest.take(export, recording)
+        outcome = await ingest.take(export, len(body), recording)
     finally:
         # Also what was recorded before a failure.
         if recording.position is not None:
