@@ -32,7 +32,7 @@ class Unpriced(StrEnum):
     """The model calls of a turn have prices in different currencies."""
 
     COUNTS_CONTRADICT = "counts_contradict"
-    """A part exceeds the whole, such as more cached tokens than input tokens."""
+    """A part exceeds the whole, or the whole isn't the sum of its parts."""
 
     CONTRACT_LACKS_RATE = "contract_lacks_rate"
     """A contract in another currency than the list fixes no rate for what was used."""
@@ -91,7 +91,31 @@ def amount_of(rates: Mapping[str, Rate], usage: ModelCallUsage) -> Decimal | Unp
             return Unpriced.NO_PRICE_THEN
     if any(prices.values()) and all(usage.count(unit) is None for unit in prices):
         return Unpriced.COUNT_MISSING
-    return _total(prices, counts)
+    contradict = _contradicts_itself(usage) or any(n < 0 for n in counts.values())
+    return Unpriced.COUNTS_CONTRADICT if contradict else _total(prices, counts)
+
+
+def _contradicts_itself(usage: ModelCallUsage) -> bool:
+    """Return whether a part exceeds its whole, also where neither has a rate."""
+    if usage.total_tokens is not None:
+        whole = (usage.input_tokens or 0) + (usage.output_tokens or 0)
+        if usage.total_tokens != whole:
+            return True
+    cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
+    inputs = (cached, usage.input_audio_tokens, usage.input_image_tokens)
+    outputs = (
+        usage.output_reasoning_tokens,
+        usage.output_audio_tokens,
+        usage.output_image_tokens,
+    )
+    return any(
+        whole is not None and (part or 0) > whole
+        for whole, parts in (
+            (usage.input_tokens, inputs),
+            (usage.output_tokens, outputs),
+        )
+        for part in parts
+    )
 
 
 def _costs_something(unit: str, prices: Mapping[str, Decimal]) -> bool:
@@ -125,9 +149,7 @@ def _counts(units: Collection[str], usage: ModelCallUsage) -> dict[str, int | De
 
 def _total(
     prices: Mapping[str, Decimal], counts: Mapping[str, int | Decimal]
-) -> Decimal | Unpriced:
-    if any(count < 0 for count in counts.values()):
-        return Unpriced.COUNTS_CONTRADICT
+) -> Decimal:
     total = Decimal(0)
     # Only what is priced by the hour may not come out even.
     is_even = all(UNITS[name].per % 3600 for name in prices)

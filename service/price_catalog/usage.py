@@ -76,7 +76,8 @@ class ModelCallUsage:
     One model call, never a sum over calls: tiers depend on the length of each prompt.
     ``input_tokens`` includes the tokens read from and written to a cache and those that
     aren't text, ``output_tokens`` those of reasoning; callers add what a provider
-    counts separately. ``cache_write_tokens`` includes the writes of every duration.
+    counts separately. ``total_tokens`` is what was reported as their sum, if that
+    contradicts them. ``cache_write_tokens`` includes the writes of every duration.
 
     ``others`` counts further units by their names in ``UNITS``. ``conditions`` are what
     the call asked for that may have another price: ``service_tier`` (``default``,
@@ -99,6 +100,7 @@ class ModelCallUsage:
     output_image_tokens: int | None = None
     output_reasoning_tokens: int | None = None
     output_images: int | None = None
+    total_tokens: int | None = None
     requests: int = 1
     others: Mapping[str, int | Decimal] = field(default_factory=_none)
     conditions: Mapping[str, str] = field(default_factory=_none)

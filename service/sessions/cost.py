@@ -200,6 +200,10 @@ async def _charge(
     charge = await price_call(
         usage, provider=provider, models=models, at=at, catalog=catalog
     )
-    if charge.unpriced and (usage.input_tokens, usage.output_tokens) == (0, 0):
+    counts = (usage.input_tokens, usage.output_tokens)
+    if charge.unpriced and counts == (0, 0):
         return NO_CHARGE
+    # A name for the model alone wouldn't help.
+    if charge.unpriced and counts == (None, None) and not any(models):
+        return Charge(unpriced=Unpriced.COUNT_MISSING)
     return charge

@@ -8,11 +8,13 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final
 
 import orjson
 
 from service.sessions.otlp.attributes import amount
+from service.sessions.otlp.charged_names import is_charged
 from service.sessions.turn import TOKENS_MAX
 
 # A longer text of a Python dict isn't read: those that are hold only counts.
@@ -33,13 +35,35 @@ COUNTS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "ephemeral_1h_input_tokens",
         ),
     ),
+    (
+        "cache_write_5m_tokens",
+        (
+            "prompt_tokens_details",
+            "cache_creation_token_details",
+            "ephemeral_5m_input_tokens",
+        ),
+    ),
     ("cache_write_1h_tokens", ("input_token_details", "ephemeral_1h_input_tokens")),
+    ("cache_write_5m_tokens", ("input_token_details", "ephemeral_5m_input_tokens")),
     ("input_audio_tokens", ("prompt_tokens_details", "audio_tokens")),
     ("input_audio_tokens", ("input_token_details", "audio")),
     ("output_audio_tokens", ("completion_tokens_details", "audio_tokens")),
     ("output_audio_tokens", ("output_token_details", "audio")),
+    ("cache_read_tokens", ("input_token_details", "cache_read")),
+    ("cache_read_tokens", ("cached_content_token_count",)),
+    ("cache_read_tokens", ("cachedContentTokenCount",)),
+    ("cache_write_tokens", ("input_token_details", "cache_creation")),
+    ("output_reasoning_tokens", ("completion_tokens_details", "reasoning_tokens")),
+    ("output_reasoning_tokens", ("output_tokens_details", "reasoning_tokens")),
+    ("output_reasoning_tokens", ("output_token_details", "reasoning")),
+    ("output_reasoning_tokens", ("thoughts_token_count",)),
+    ("output_reasoning_tokens", ("thoughtsTokenCount",)),
     ("web_searches", ("server_tool_use", "web_search_requests")),
 )
+_PATHS: Final = frozenset(path for _, path in COUNTS)
+# Of a usage, names that are looked at, and how deep.
+NAMES_MAX: Final = 200
+DEPTH_MAX: Final = 3
 # Ids that LangChain and OpenAI's agents make, which aren't those of an answer.
 NO_IDS: Final = ("lc_run-", "run-", "__fake_id__")
 # Providers under whose names the AI SDK keeps metadata.
@@ -50,9 +74,13 @@ LANGCHAIN_TIERS: Final = ("flex", "priority")
 
 @dataclass(slots=True)
 class Answer:
-    """What an answer tells; ``is_whole`` if it has all that the provider said."""
+    """What an answer tells; ``is_whole`` if it has all that the provider said.
+
+    ``unread`` are counts by names that nobody reads, though they may have a price.
+    """
 
     counts: dict[str, int] = field(default_factory=dict)
+    unread: list[tuple[str, int]] = field(default_factory=list)
     tier: str | None = None
     id: str | None = None
     cost: Decimal | None = None
@@ -95,10 +123,13 @@ def _read(part: Mapping[str, Any], answer: Answer) -> None:
             answer.is_whole |= name == "usage"
     # Anthropic's usage holds all that it charges for.
     answer.is_whole |= "cache_creation_input_tokens" in usage
+    _read_langchain_tier(usage, answer)
     for unit, path in COUNTS:
-        count = _count(_at(usage, path))
+        # Most are of other providers.
+        count = _count(_at(usage, path)) if path[0] in usage else None
         if count is not None:
             answer.counts.setdefault(unit, count)
+    answer.unread += _unread(usage)
     for tier in (
         part.get("service_tier"),
         part.get("serviceTier"),
@@ -106,7 +137,6 @@ def _read(part: Mapping[str, Any], answer: Answer) -> None:
     ):
         if isinstance(tier, str) and tier and answer.tier is None:
             answer.tier = tier
-    _read_langchain_tier(usage, answer)
     searches = _searches(part)
     if searches:
         answer.counts.setdefault("web_searches", searches)
@@ -115,6 +145,18 @@ def _read(part: Mapping[str, Any], answer: Answer) -> None:
         answer.id = answer.id or own_id
     if answer.cost is None:
         answer.cost = amount(usage.get("cost"))
+
+
+def _unread(
+    usage: Mapping[str, Any], path: tuple[str, ...] = ()
+) -> Iterator[tuple[str, int]]:
+    """Yield the counts of a usage that may have a price, and that nobody reads."""
+    for name, value in islice(usage.items(), NAMES_MAX):
+        at = (*path, name)
+        if isinstance(value, dict) and len(at) < DEPTH_MAX:
+            yield from _unread(value, at)
+        elif _count(value) and at not in _PATHS and is_charged(".".join(at)):
+            yield ".".join(at), value
 
 
 def _read_langchain_tier(usage: Mapping[str, Any], answer: Answer) -> None:

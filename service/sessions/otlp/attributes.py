@@ -1,5 +1,6 @@
 """Read attributes of spans and resources as text, as counts or as amounts."""
 
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from service.sessions.turn import TOKENS_MAX
 DEPTH_MAX = 16
 AMOUNT_MAX = 10**9
 ID_KINDS = ("string_value", "int_value")
+DIGITS = re.compile(r"[0-9]{1,13}")
 # The least amount but 0, so that sums of amounts with 100 digits are exact.
 AMOUNT_MIN = 1e-30
 
@@ -48,13 +50,19 @@ def first_id(found: Attributes, *keys: str) -> str | None:
 
 
 def first_count(found: Attributes, *keys: str) -> int | None:
-    """Return the first of some attributes that is a valid token count."""
+    """Return the first of some attributes that is a valid token count.
+
+    One that isn't 0 comes first: some write 0 under a name for what they don't know.
+    """
+    first = None
     for key in keys:
         if key in found:
             count = _count(found[key])
-            if count is not None:
+            if count:
                 return count
-    return None
+            if count is not None:
+                first = count
+    return first
 
 
 def first_amount(found: Attributes, *keys: str) -> Decimal | None:
@@ -101,6 +109,8 @@ def _count(value: AnyValue) -> int | None:
     kind = value.WhichOneof("value")
     if kind == "int_value":
         count = value.int_value
+    elif kind == "string_value" and DIGITS.fullmatch(value.string_value) is not None:
+        count = int(value.string_value)
     elif kind == "double_value" and value.double_value.is_integer():
         count = int(value.double_value)
     else:

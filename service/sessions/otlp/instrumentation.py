@@ -5,7 +5,8 @@ doesn't tell at all: where the price depends on that, the cost is marked as an e
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final, Literal
 
 Keys = tuple[str, ...]
@@ -17,6 +18,7 @@ READS: Final = "cache_read_tokens"
 WRITES: Final = "cache_write_tokens"
 AUDIO: Final = "input_audio_tokens"
 OUTPUT: Final = "output_tokens"
+REASONING: Final = "output_reasoning_tokens"
 MODEL: Final = "model"
 
 Caches = Literal["inside", "outside", "by the total"]
@@ -76,12 +78,29 @@ class Instrumentation:
         "llm.token_count.prompt_details.cache_read",
         "gen_ai.usage.cache_read.input_tokens",
         "gen_ai.usage.cache_read_input_tokens",
+        "gen_ai.usage.cache_read_tokens",
+        "gen_ai.usage.cached_input_tokens",
+        "gen_ai.usage.input_cached_tokens",
+        "gen_ai.usage.cached_tokens",
+        "gen_ai.usage.input_tokens.cached",
+        "gen_ai.usage.details.cache_read_tokens",
+        "gen_ai.usage.details.cache_read_input_tokens",
+        "gen_ai.usage.details.cached_tokens",
+        "llm.usage.cache_read_input_tokens",
+        "llm.token_count.prompt_details.cache_input",
+        "ai.usage.cachedInputTokens",
     )
     cache_creation: Keys = (
         "llm.token_count.prompt_details.cache_write",
         "gen_ai.usage.cache_write.input_tokens",
         "gen_ai.usage.cache_creation.input_tokens",
         "gen_ai.usage.cache_creation_input_tokens",
+        "gen_ai.usage.cache_creation_tokens",
+        "gen_ai.usage.cache_write_tokens",
+        "gen_ai.usage.input_tokens.cache_write",
+        "gen_ai.usage.details.cache_write_tokens",
+        "gen_ai.usage.details.cache_creation_input_tokens",
+        "llm.usage.cache_creation_input_tokens",
     )
     details: Mapping[str, Keys]
     tier: Keys = (
@@ -97,6 +116,8 @@ class Instrumentation:
     cost: Keys = (
         "llm.cost.total",
         "gen_ai.usage.cost",
+        "gen_ai.usage.total_cost",
+        "gen_ai.usage.cost_usd",
         "gen_ai.cost.total_cost",
         "litellm.cost.total",
         "operation.cost",
@@ -113,3 +134,11 @@ class Instrumentation:
     wrong_in_streams: Keys = ()
     zero_is_untold: Keys = ()
     stream_log: tuple[str, str] | None = None
+    counted: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Collect all keys of counts that are read: ``counted``."""
+        columns = (self.prompt, self.completion, self.total)
+        caches = (self.cache_read, self.cache_creation)
+        keys = chain(*columns, *caches, *self.details.values())
+        object.__setattr__(self, "counted", frozenset(keys))

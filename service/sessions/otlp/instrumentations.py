@@ -54,7 +54,13 @@ DETAILS: Final[Mapping[str, Keys]] = {
         "gen_ai.usage.reasoning.output_tokens",
         "gen_ai.usage.reasoning_tokens",
         "llm.usage.reasoning_tokens",
+        "gen_ai.usage.output_reasoning_tokens",
+        "gen_ai.usage.output_tokens.reasoning",
+        "gen_ai.usage.thoughts_tokens",
+        "gen_ai.usage.thoughts_token_count",
         "gen_ai.usage.details.reasoning_tokens",
+        "gen_ai.usage.details.thinking_tokens",
+        "gen_ai.usage.details.thoughts_tokens",
     ),
     "web_searches": ("gen_ai.usage.details.web_search_requests",),
 }

@@ -205,6 +205,9 @@ def _completed(call: ModelCall, other: ModelCall) -> ModelCall:
             if other.has_usage
             else call.untold
         ),
+        total_tokens=(
+            call.total_tokens if other.total_tokens or not other.has_usage else None
+        ),
     )
     if call.prompt_tokens != other.prompt_tokens or call is other:
         return completed

@@ -14,8 +14,10 @@ from service.sessions.otlp.attributes import (
     first_count,
     first_text,
 )
+from service.sessions.otlp.counts import read_counts
 from service.sessions.otlp.instrumentation import SEARCHES, TIER, Instrumentation
 from service.sessions.otlp.span import ModelCall
+from service.sessions.otlp.unread import tells_usage
 from service.sessions.otlp.untold import SEARCH_TOOL, ModelCallRead, asks_for_search
 
 # Kinds of spans that are themselves a model call.
@@ -73,8 +75,12 @@ def model_call(
     completion = first_count(found, *row.completion)
     answer = _answer(found, row) if is_call else _NO_ANSWER
     response_id = first_text(found, *row.response_id) or answer.id
-    if prompt is None and completion is None:
-        if not is_call or (is_error and response_id is None):
+    is_told = prompt is not None or completion is not None
+    if not is_told:
+        if is_error and response_id is None:
+            return None
+        # Whose names nobody reads: as a sum, it counts where no call tells its usage.
+        if not is_call and not tells_usage(found, row):
             return None
     elif completion is None and kind in WITHOUT_OUTPUT:
         completion = 0
@@ -85,16 +91,20 @@ def model_call(
         first_text(found, row.stream_log[0]) == row.stream_log[1]
     )
     model = client_id(first_text(found, *row.model))
-    counts = _counts(found, row, answer, prompt, completion)
+    counts = read_counts(
+        found,
+        row,
+        answer,
+        prompt=prompt,
+        completion=completion,
+        details=_details(found, row, answer),
+    )
     conditions, is_tier_told = _conditions(found, row, answer)
     read = ModelCallRead(
         found=found,
         row=row,
         answer=answer,
-        prompt=counts[0],
-        cache_read=counts[2],
-        cache_creation=counts[3],
-        details=_details(found, row, answer),
+        counts=counts,
         conditions=conditions,
         is_tier_told=is_tier_told,
         model=model or "",
@@ -104,12 +114,13 @@ def model_call(
         provider=client_id(first_text(found, *row.provider)),
         model=model,
         asked_model=client_id(_asked_model(found, row)),
-        prompt_tokens=counts[0],
-        completion_tokens=counts[1],
-        cache_read_tokens=counts[2],
-        cache_creation_tokens=counts[3],
-        is_total=not is_call and kind is not None,
-        details=read.details,
+        prompt_tokens=counts.prompt,
+        completion_tokens=counts.completion,
+        cache_read_tokens=counts.cache_read,
+        cache_creation_tokens=counts.cache_creation,
+        total_tokens=counts.contradiction,
+        is_total=not is_call and (kind is not None or not is_told),
+        details=counts.details,
         conditions=conditions,
         response_id=_stored(response_id) if response_id else None,
         scope=_stored(scope),
@@ -117,34 +128,6 @@ def model_call(
         is_stream_log=is_stream_log,
         untold=read.untold(),
     )
-
-
-def _counts(
-    found: Attributes,
-    row: Instrumentation,
-    answer: Answer,
-    prompt: int | None,
-    completion: int | None,
-) -> tuple[int | None, int | None, int | None, int | None]:
-    """Return the input and output with all their parts, and the cached tokens."""
-    read = first_count(found, *row.cache_read)
-    if read is None:
-        read = answer.counts.get("cache_read_tokens")
-    written = first_count(found, *row.cache_creation)
-    if written is None:
-        written = answer.counts.get("cache_write_tokens")
-    if prompt is None:
-        return None, completion, None, None
-    total = first_count(found, *row.total)
-    cached = (read or 0) + (written or 0)
-    is_outside = cached > prompt or (
-        bool(cached) and total == prompt + cached + (completion or 0)
-    )
-    if row.caches == "outside" or (row.caches == "by the total" and is_outside):
-        prompt += cached
-    elif row.output_from_total and total is not None and completion is not None:
-        completion = max(completion, total - prompt)
-    return prompt, completion, read, written
 
 
 def _details(found: Attributes, row: Instrumentation, answer: Answer) -> dict[str, int]:

@@ -19,7 +19,8 @@ class ModelCall:
     model call tell the same id. ``reported_cost`` is the cost in US dollars that the
     provider or the instrumentation reports. ``untold`` names what the instrumentation
     doesn't tell for certain. ``is_stream_log``: the span tells the usage of a stream
-    whose call is a span beside it.
+    whose call is a span beside it. ``total_tokens`` is the total that is told, if it
+    contradicts the input and the output.
     """
 
     provider: str | None
@@ -38,6 +39,7 @@ class ModelCall:
     reported_cost: str | None = None
     untold: Sequence[str] = field(default_factory=tuple)
     is_stream_log: bool = False
+    total_tokens: int | None = None
 
     @property
     def has_usage(self) -> bool:

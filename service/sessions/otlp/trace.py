@@ -207,6 +207,7 @@ def _usage(call: ModelCall) -> ModelCallUsage:
         output_tokens=call.completion_tokens,
         cache_read_tokens=call.cache_read_tokens,
         cache_write_tokens=call.cache_creation_tokens,
+        total_tokens=call.total_tokens,
         **known,
         others={name: n for name, n in call.details.items() if name not in known},
         conditions=call.conditions,

@@ -6,6 +6,7 @@ from typing import Final
 
 from service.sessions.otlp.answers import Answer
 from service.sessions.otlp.attributes import Attributes, first_text
+from service.sessions.otlp.counts import Counts
 from service.sessions.otlp.instrumentation import (
     BATCH,
     READS,
@@ -14,6 +15,7 @@ from service.sessions.otlp.instrumentation import (
     WRITES_1H,
     Instrumentation,
 )
+from service.sessions.otlp.unread import unread_counts
 
 IS_STREAM: Final = ("gen_ai.is_streaming", "gen_ai.request.stream")
 CHAT_COMPLETION: Final = "chatcmpl-"
@@ -29,10 +31,7 @@ class ModelCallRead:
     found: Attributes
     row: Instrumentation
     answer: Answer
-    prompt: int | None
-    cache_read: int | None
-    cache_creation: int | None
-    details: dict[str, int]
+    counts: Counts
     conditions: dict[str, str]
     is_tier_told: bool
     model: str
@@ -44,23 +43,25 @@ class ModelCallRead:
         # Anthropic's answers name a batch as their tier.
         if TIER in names and "claude" in self.model:
             names.append(BATCH)
-        if self.prompt and not self.cache_creation:
+        if self.counts.prompt and not self.counts.cache_creation:
             names += [name for name in self.row.zero_is_untold if name not in names]
         if self.row.wrong_in_streams and _is_stream(self.found):
             names += self.row.wrong_in_streams
-        return names
+        names += self.counts.untold
+        names += unread_counts(self.found, self.row, self.answer, self.counts)
+        return list(dict.fromkeys(names))
 
     def _lacks(self, name: str) -> bool:
         if name == TIER:
             return not self.is_tier_told
-        if self.answer.is_whole or name in self.details:
+        if self.answer.is_whole or name in self.counts.details:
             return False
         if name == SEARCHES:
             # OpenAI's chat completions have no tools of the provider.
             is_chat = self.response_id.startswith(CHAT_COMPLETION)
             return not is_chat and _may_search(self.found, self.row)
         if name == WRITES_1H:
-            return bool(self.cache_creation)
+            return bool(self.counts.cache_creation)
         if name == READS:
             return self._may_hide_reads()
         return True
@@ -70,8 +71,8 @@ class ModelCallRead:
         is_default = self.is_tier_told and self.conditions.get(TIER) == "default"
         is_other = self.model.startswith(("claude", "gemini"))
         return (
-            bool(self.prompt)
-            and self.cache_read is None
+            bool(self.counts.prompt)
+            and self.counts.cache_read is None
             and not (is_default or is_other)
         )
 

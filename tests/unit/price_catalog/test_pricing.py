@@ -133,6 +133,25 @@ async def test_counts_that_do_not_suffice_have_a_reason(
     assert await charged(flat("2", "8", cache_read="1"), usage) is reason
 
 
+@pytest.mark.parametrize(
+    "usage",
+    [
+        ModelCallUsage(input_tokens=10, output_tokens=1, cache_read_tokens=11),
+        ModelCallUsage(
+            input_tokens=10, output_tokens=1, cache_read_tokens=6, cache_write_tokens=5
+        ),
+        ModelCallUsage(input_tokens=10, output_tokens=1, output_reasoning_tokens=2),
+        ModelCallUsage(input_tokens=10, output_tokens=1, input_audio_tokens=11),
+        ModelCallUsage(input_tokens=10, output_tokens=1, total_tokens=5_000),
+    ],
+)
+async def test_counts_that_contradict_each_other_have_no_cost(
+    usage: ModelCallUsage,
+) -> None:
+    # Also where no part has a price of its own.
+    assert await charged(flat("2", "8"), usage) is Unpriced.COUNTS_CONTRADICT
+
+
 async def test_output_without_a_price_has_an_unknown_cost() -> None:
     found = await charged(flat("2"), ModelCallUsage(input_tokens=1, output_tokens=1))
 

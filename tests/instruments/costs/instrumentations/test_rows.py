@@ -26,15 +26,21 @@ def attributes(**values: int | str) -> dict[str, AnyValue]:
 
 @st.composite
 def usages(draw: st.DrawFn) -> dict[str, int]:
-    """Return a usage: the whole input, its cached parts, and the output."""
+    """Return a usage: the whole input, its cached parts, and the output.
+
+    ``beside``: how much of the output's reasoning is written beside it.
+    """
     fresh, read, written = draw(COUNTS), draw(COUNTS), draw(COUNTS)
+    output = draw(COUNTS)
+    reasoning = draw(st.integers(0, output))
     return {
         "fresh": fresh,
         "read": read,
         "written": written,
-        "output": draw(COUNTS),
+        "output": output,
         "in_an_hour": draw(st.integers(0, written)),
-        "reasoning": draw(COUNTS),
+        "reasoning": reasoning,
+        "beside": draw(st.sampled_from([0, reasoning])),
         "audio": draw(st.integers(0, fresh)),
     }
 
@@ -47,7 +53,7 @@ def written_by(row: Instrumentation, used: dict[str, int]) -> dict[str, AnyValue
         row.kind[0]: f"x{row.calls[0]}" if row.calls else "chat",
         row.model[-1]: "model-1",
         row.prompt[0]: used["fresh"] if is_outside else whole,
-        row.completion[0]: used["output"],
+        row.completion[0]: used["output"] - used["beside"],
         row.cache_read[0]: used["read"],
         row.cache_creation[0]: used["written"],
         row.total[0]: whole + used["output"],
@@ -70,8 +76,13 @@ def test_a_row_reads_all_that_it_says_is_written_and_nothing_twice(
     call = model_call(written_by(row, used), row, scope="s", is_error=False)
 
     assert call is not None
-    assert call.prompt_tokens == used["fresh"] + used["read"] + used["written"]
-    assert call.completion_tokens == used["output"]
+    # Cached tokens and reasoning of the same number: the total doesn't tell which.
+    if not {"cache_read_tokens", "output_tokens"} <= set(call.untold):
+        assert call.prompt_tokens == used["fresh"] + used["read"] + used["written"]
+        assert call.completion_tokens == used["output"]
+    else:
+        assert used["read"] + used["written"] == used["beside"]
+    assert call.total_tokens is None
     assert call.cache_read_tokens == used["read"]
     assert call.cache_creation_tokens == used["written"]
     for name, told in (
@@ -99,6 +110,26 @@ def test_a_tier_is_read_or_said_not_to_be_told(
     assert "service_tier" not in told.untold
     assert told.conditions in ({"service_tier": tier}, {"processing": tier})
     assert ("service_tier" in not_told.untold) == ("service_tier" in row.untold)
+
+
+@pytest.mark.parametrize("row", EVERY_ROW, ids=lambda row: row.name)
+@given(
+    used=usages(),
+    name=st.sampled_from(["acme.cache_hit_tokens", "acme.usage.audio", "xSearchCount"]),
+    count=st.integers(1_000_000, 2_000_000),
+)
+def test_a_count_that_is_in_no_row_is_flagged(
+    row: Instrumentation, used: dict[str, int], name: str, count: int
+) -> None:
+    written = written_by(row, used)
+
+    call = model_call(
+        {**written, **attributes(**{name: count})}, row, scope="s", is_error=False
+    )
+
+    assert call is not None
+    flags = {"cache_read_tokens", "input_audio_tokens", "web_searches"}
+    assert flags & set(call.untold)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
