@@ -18,8 +18,8 @@ WRITTEN: Final = re.compile(r"writ|creat")
 # Limits, settings and amounts of money are no counts of what was used; nor has what
 # wasn't cached a price of its own.
 NO_COUNT: Final = re.compile(
-    r"(?:no|non|un|not)[._-]?cach|max|limit|budget|cost|price|rate|ratio|percent|_per_|ttl|request\.|parameters"
-    r"|settings|estimate"
+    r"(?:no|non|un|not)[._-]?cach|max|limit|budget|cost|price|percent|_per_|[._]ttl"
+    r"|rat(?:e|io)$|request\.|parameters|settings|estimate"
 )
 # What a whole call used.
 WHOLE: Final = re.compile(

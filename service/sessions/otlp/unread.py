@@ -1,12 +1,16 @@
 """Find what a span tells of its usage by names that nobody reads: it is never lost."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from service.sessions.otlp.answers import Answer
 from service.sessions.otlp.attributes import Attributes, first_count, first_text
 from service.sessions.otlp.charged_names import CHARGED, is_charged, is_whole, unit_of
 from service.sessions.otlp.counts import Counts
 from service.sessions.otlp.instrumentation import OUTPUT, Instrumentation
+
+# Of a document, characters in which there may be a count.
+DOCUMENT_LOOKED_AT: Final = 1_000
 
 
 def unread_counts(
@@ -51,5 +55,5 @@ def _is_usage(found: Attributes, key: str) -> bool:
     if first_count(found, key):
         return True
     # A document of counts, as some keep it in one attribute.
-    text = first_text(found, key)
-    return text is not None and text.startswith("{") and any(map(str.isdigit, text))
+    text = first_text(found, key) or ""
+    return text.startswith("{") and any(map(str.isdigit, text[:DOCUMENT_LOOKED_AT]))

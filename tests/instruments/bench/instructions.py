@@ -1,7 +1,8 @@
 """Count a request's instructions: ``python -m tests.instruments.bench.instructions``.
 
 Operations 1, 4 and 5, tool calls through the gateway, and their yardsticks run under
-callgrind, one request after the other; operation 1 also with its spans exported.
+callgrind, one request after the other, and exports of agents' spans; operation 1 also
+with its own spans exported.
 Unlike a rate, the count hardly depends on what else the machine does. ``--check``
 fails when an operation takes more instructions, as a multiple of its yardstick's, than
 ``recorded_instructions.json`` and the tolerance allow; ``--record`` writes that file.
@@ -23,6 +24,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 from tests.instruments.bench import gateway_stage, processes
+from tests.instruments.bench.exports import exports
 from tests.instruments.bench.plan import Plan, Request
 from tests.instruments.bench.span_receiver import span_receiver
 from tests.instruments.bench.stage import AGENTS, Size, Stage, set_up
@@ -108,6 +110,17 @@ def traced(stage: Stage) -> dict[str, Compared]:
 
     operation_1 = operations(stage)["operation 1"]
     return {"operation 1, traced": Compared(operation_1.plan, ours, operation_1.ours)}
+
+
+def ingest(stage: Stage) -> dict[str, Compared]:
+    """Return exports of spans, against rules that are parsed and answered."""
+    operation_1 = operations(stage)["operation 1"]
+    rules = operation_1.plan
+    agent_id = rules.requests[0].path.split("/")[4]
+    plan = exports(agent_id, rules.headers["Authorization"])
+    return {
+        "ingest": Compared(plan, operation_1.ours, operation_1.yardstick, rules),
+    }
 
 
 def tool_calls(stage: gateway_stage.Stage) -> dict[str, Compared]:
@@ -209,10 +222,13 @@ def main() -> int:
             ratios |= _ratios(tool_calls(gateway), gateway.folder, limits)
     if options.only != "gateway":
         with set_up(SIZE) as stage:
-            if options.only != "traces":
-                ratios |= _ratios(operations(stage), stage.folder, limits)
-            if options.only != "operations":
-                ratios |= _ratios(traced(stage), stage.folder, limits)
+            for part, compared in (
+                ("operations", operations),
+                ("ingest", ingest),
+                ("traces", traced),
+            ):
+                if options.only in (None, part):
+                    ratios |= _ratios(compared(stage), stage.folder, limits)
     if options.record:
         kept = dict(sorted((recorded | ratios).items()))
         RECORDED.write_text(json.dumps(kept, indent=1) + "\n")
@@ -265,7 +281,9 @@ def _options() -> argparse.Namespace:
     choice.add_argument("--check", action="store_true", help="compare with the record")
     choice.add_argument("--record", action="store_true", help="write the record")
     parser.add_argument(
-        "--only", choices=("operations", "gateway", "traces"), help="count these alone"
+        "--only",
+        choices=("operations", "gateway", "ingest", "traces"),
+        help="count these alone",
     )
     return parser.parse_args()
 

@@ -74,6 +74,8 @@ def test_cached_tokens_are_read_by_all_their_names(
         ("acme.usage.audio_tokens", "input_audio_tokens"),
         ("acme.search_requests", "web_searches"),
         ("acme.usage.thinkingTokens", "output_tokens"),
+        # "operation" has "ratio" in it, and "generated" "rate".
+        ("gen_ai.operation.generated.cached_tokens", "cache_read_tokens"),
     ],
 )
 def test_a_count_that_nobody_reads_is_flagged(key: str, untold: str) -> None:
@@ -92,6 +94,8 @@ def test_a_count_that_nobody_reads_is_flagged(key: str, untold: str) -> None:
         # Not what was used.
         {"acme.cache.max_tokens": 500},
         {"acme.usage.cache_cost": 5},
+        {"acme.usage.cacheHitRate": 1},
+        {"acme.usage.noCacheTokens": 5},
         {"acme.request.reasoning.budget_tokens": 500},
         {"acme.cache.token": "a1"},
     ],
