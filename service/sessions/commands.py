@@ -17,11 +17,12 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
 from service.pacing import Pace
 from service.sessions.aggregate import TURNS_MAX, ChatSession
+from service.sessions.clocks import ahead_of_clock
 from service.sessions.cost import charge_of_turn
 from service.sessions.metrics import count_turn
 from service.sessions.policy import may_record, may_see, records_for_anyone
 from service.sessions.sealing import sealed_texts
-from service.sessions.turn import CLOCK_AHEAD_MAX, Turn, problems_of
+from service.sessions.turn import Turn, problems_of
 from service.users.aggregate import User
 
 SESSION_FULL = "session_full"
@@ -78,8 +79,8 @@ async def start_session(
     user_id = command.user_id or work.principal.user_id
     await _authorize_start(work, command, user_id)
     started_at = command.started_at or work.at
-    if started_at > work.at + CLOCK_AHEAD_MAX:
-        raise _invalid("started_at", "is in the future")
+    if problem := ahead_of_clock(started_at, work.at):
+        raise _invalid("started_at", problem)
     session_id = ChatSession.create_id(command.session_id)
     session = await work.find(ChatSession, session_id)
     if session is not None:
@@ -178,8 +179,8 @@ async def end_session(
     )
     if ended_at < datetime.fromisoformat(session.started_at):
         raise _invalid("ended_at", "is before the session's start")
-    if ended_at > work.at + CLOCK_AHEAD_MAX:
-        raise _invalid("ended_at", "is in the future")
+    if problem := ahead_of_clock(ended_at, work.at):
+        raise _invalid("ended_at", problem)
     changed = session.end(at=ended_at)
     work.save(session)
     return session, changed

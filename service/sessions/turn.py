@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
@@ -12,12 +12,11 @@ from service.errors import Problem
 from service.events import DecimalText
 from service.price_catalog.charge import EXACT, Charge
 from service.price_catalog.usage import ModelCallUsage
+from service.sessions.clocks import ahead_of_clock
 
 TEXT_BYTES_MAX = 64 * 1024
 ERROR_BYTES_MAX = 4 * 1024
 TOKENS_MAX = 10**12
-# Tolerance for clock skew; a turn in the future would be first in every list.
-CLOCK_AHEAD_MAX = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,12 +231,12 @@ def _decimal_text(amount: Decimal | None) -> str | None:
 def problems_of(turn: Turn, *, now: datetime) -> list[Problem]:
     """Return what is invalid about a turn; paths are the names of its fields."""
     found = []
-    if turn.started_at > now + CLOCK_AHEAD_MAX:
-        found.append(Problem("started_at", "is in the future"))
+    if problem := ahead_of_clock(turn.started_at, now):
+        found.append(Problem("started_at", problem))
     if turn.ended_at < turn.started_at:
         found.append(Problem("ended_at", "is before started_at"))
-    elif turn.ended_at > now + CLOCK_AHEAD_MAX:
-        found.append(Problem("ended_at", "is in the future"))
+    elif problem := ahead_of_clock(turn.ended_at, now):
+        found.append(Problem("ended_at", problem))
     cached = (turn.tokens.cache_read or 0) + (turn.tokens.cache_creation or 0)
     if turn.tokens.prompt is not None and cached > turn.tokens.prompt:
         found.append(Problem("prompt_tokens", "is less than its cached tokens"))

@@ -29,6 +29,11 @@ SPAN_ID_BYTES: Final = 8
 # Flags: whether the parent is remote is known, and it is remote.
 PARENT_IS_REMOTE: Final = 0x100 | 0x200
 
+# No span is from before 2000, so that times in another unit are found.
+EARLIEST_NS: Final = 946_684_800 * 10**9
+LATEST_NS: Final = 4_102_444_800 * 10**9
+UNITS: Final = {"seconds": 10**9, "milliseconds": 10**6, "microseconds": 10**3}
+
 # What logfire writes in the place of an attribute whose name it doesn't let out.
 SCRUBBED: Final = "[Scrubbed due to "
 
@@ -51,8 +56,7 @@ def reported_span(span: Span, scope: str = "") -> ReportedSpan:
         raise SpanError("a span id must have 8 bytes, not all 0")
     if len(span.parent_span_id) not in (0, SPAN_ID_BYTES):
         raise SpanError("a parent span id must have 8 bytes")
-    if not 0 < span.start_time_unix_nano <= span.end_time_unix_nano:
-        raise SpanError("a span must have a start, and an end not before it")
+    _check_times(span)
     found = attributes(span.attributes)
     is_root = not any(span.parent_span_id)
     is_called = span.flags & PARENT_IS_REMOTE == PARENT_IS_REMOTE
@@ -82,6 +86,22 @@ def reported_spans(of_resource: ResourceSpans) -> list[ReportedSpan | SpanError]
             except SpanError as error:
                 found.append(error)
     return found
+
+
+def _check_times(span: Span) -> None:
+    start = span.start_time_unix_nano
+    if not 0 < start <= span.end_time_unix_nano:
+        raise SpanError("a span must have a start, and an end not before it")
+    if start < EARLIEST_NS:
+        units = (
+            f", and is probably in {unit}"
+            for unit, factor in UNITS.items()
+            if EARLIEST_NS <= start * factor < LATEST_NS
+        )
+        raise SpanError(
+            f"a span's times are nanoseconds since 1970: {start} is"
+            f" {_time(start):%Y-%m-%d}{next(units, '')}"
+        )
 
 
 def _time(nanoseconds: int) -> datetime:

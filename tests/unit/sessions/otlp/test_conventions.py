@@ -351,6 +351,29 @@ def test_a_span_that_can_t_be_is_refused(fields: dict[str, Any]) -> None:
         reported_span(broken)
 
 
+@pytest.mark.parametrize(
+    ("unit", "in_a_second"),
+    [("seconds", 1), ("milliseconds", 10**3), ("microseconds", 10**6)],
+)
+def test_times_in_another_unit_are_refused_with_its_name(
+    unit: str, in_a_second: int
+) -> None:
+    broken = span(1)
+    broken.start_time_unix_nano = 1_772_366_400 * in_a_second
+
+    # Also if the end is in nanoseconds.
+    with pytest.raises(SpanError, match=f"is 19.*, and is probably in {unit}$"):
+        reported_span(broken)
+
+
+def test_a_time_long_ago_is_refused() -> None:
+    broken = span(1)
+    broken.start_time_unix_nano = 777_777_777 * 10**9
+
+    with pytest.raises(SpanError, match=r"777777777000000000 is 1994-08-25$"):
+        reported_span(broken)
+
+
 def test_a_value_that_is_nested_without_end_is_cut() -> None:
     deep: Any = "x"
     for _ in range(40):
