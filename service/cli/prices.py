@@ -18,6 +18,7 @@ from service.http.times import read_time
 from service.logs import escape_unprintable
 from service.open_resources import open_log
 from service.price_catalog.imports.open_price_list import open_price_list
+from service.price_catalog.imports.price_list import INVALID_PRICES
 from service.price_catalog.imports.reconcile import REASONS
 from service.price_catalog.imports.report import ImportOutcome, ImportReport
 from service.price_catalog.imports.run import import_prices
@@ -85,7 +86,10 @@ async def _import(conninfo: str, options: argparse.Namespace) -> int:
             undated_since=since,
         )
     _print_report(report)
-    return 0
+    invalid = [row for row in report.skipped if row.code in INVALID_PRICES]
+    if invalid:
+        print_error(f"{len(invalid)} rows have invalid prices: correct the list")
+    return EXIT_FAILED if invalid else 0
 
 
 def _print_report(report: ImportReport) -> None:
@@ -94,6 +98,11 @@ def _print_report(report: ImportReport) -> None:
             line = f"{result.outcome} {escape_unprintable(result.key)}"
             reasons = "; ".join(REASONS[reason] for reason in result.held_because)
             print(f"{line}: {reasons}" if reasons else line)
+    for row in report.skipped:
+        name = escape_unprintable(f"{row.provider}/{row.model}".removeprefix("/"))
+        print(f"skipped {name}: {escape_unprintable(row.reason)} ({row.code})")
+    for key in report.vanished:
+        print(f"vanished {escape_unprintable(key)}: the list no longer has it")
     counts = ", ".join(f"{count} {outcome}" for outcome, count in report.counts.items())
     print(counts + (" (dry run: nothing was changed)" if report.dry_run else ""))
 

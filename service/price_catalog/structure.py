@@ -7,6 +7,9 @@ from typing_extensions import TypedDict
 
 from service.events import DecimalText, Time
 
+# Of a price, windows, and in each of them and of its variants, ranges of hours.
+HOURS_MAX = 20
+
 
 class Tier(TypedDict):
     """The price of a unit in a model call with more than ``above`` input tokens."""

@@ -15,11 +15,10 @@ from service.price_catalog.periods import (
     decimal_text,
     time_text,
 )
-from service.price_catalog.structure import Hours, Rate, Structure, Tier
+from service.price_catalog.structure import HOURS_MAX, Hours, Rate, Structure, Tier
 from service.price_catalog.usage import UNITS
 
 TIERS_MAX = 20
-HOURS_MAX = 20
 VARIANTS_MAX = 20
 LENGTH_LIMIT = 10**12
 # What imports store has as many: 28 digits of more than 5e-14.

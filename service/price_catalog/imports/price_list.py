@@ -30,6 +30,7 @@ class ReasonCode(StrEnum):
     COMMITMENT = "commitment"
     CONFLICTING_DUPLICATE = "conflicting_duplicate"
     DUPLICATE = "duplicate"
+    INVALID_HOURS = "invalid_hours"
     INVALID_NAME = "invalid_name"
     INVALID_PERIODS = "invalid_periods"
     INVALID_PRICE = "invalid_price"
@@ -41,6 +42,18 @@ class ReasonCode(StrEnum):
     UNPRICED = "unpriced"
     WILDCARD = "wildcard"
     ZERO_PRICE = "zero_price"
+
+
+# The row states a price, but not one that can be.
+INVALID_PRICES = frozenset(
+    {
+        ReasonCode.INVALID_HOURS,
+        ReasonCode.INVALID_PERIODS,
+        ReasonCode.INVALID_PRICE,
+        ReasonCode.INVALID_TIERS,
+        ReasonCode.PRICE_OUT_OF_RANGE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,11 @@ from enum import StrEnum
 
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.imports.price_list import ImportedModel, PricePeriod
-from service.price_catalog.imports.suspicious import is_suspicious
+from service.price_catalog.imports.suspicious import (
+    USUAL_COST_MAX,
+    is_absurd,
+    is_suspicious,
+)
 from service.price_catalog.periods import (
     MANUAL,
     Period,
@@ -35,6 +39,7 @@ class HeldBecause(StrEnum):
     SUSPICIOUS_CHANGE = "suspicious_change"
     REPRICES_THE_PAST = "reprices_the_past"
     ZERO_PRICE = "zero_price"
+    ABSURD_PRICE = "absurd_price"
 
 
 REASONS: Mapping[HeldBecause, str] = {
@@ -42,11 +47,14 @@ REASONS: Mapping[HeldBecause, str] = {
     HeldBecause.OTHER_SOURCE: "the price comes from another list, which differs",
     HeldBecause.ENDED_PRICE: "the model has prices or had some, none of them for "
     "a time for which the list has one: it may have been ended",
-    HeldBecause.SUSPICIOUS_CHANGE: "a price changes by more than a factor of five, "
-    "changes to 0, or its currency changes",
+    HeldBecause.SUSPICIOUS_CHANGE: "a price, or what usual model calls cost, changes "
+    "by more than a factor of five, changes to 0 or becomes unknown, or the currency "
+    "changes",
     HeldBecause.REPRICES_THE_PAST: "a price would change for a time in the past",
     HeldBecause.ZERO_PRICE: "the list says 0, which may mean free, unknown or billed "
     "separately",
+    HeldBecause.ABSURD_PRICE: "by the first price a usual model call costs more than "
+    f"{USUAL_COST_MAX}: it may be for another number of tokens",
 }
 
 
@@ -161,8 +169,11 @@ class _Reconciliation:
         known = period_at(self._before, start)
         if known is not None:
             self._hold_if_doubtful(known, price)
-        elif self._had_prices:
-            self._hold(HeldBecause.ENDED_PRICE)
+        else:
+            if self._had_prices:
+                self._hold(HeldBecause.ENDED_PRICE)
+            if is_absurd(price):
+                self._hold(HeldBecause.ABSURD_PRICE)
         self._set(price, start, end)
         self._note_change(start, end, known, price)
 

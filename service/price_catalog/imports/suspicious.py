@@ -4,14 +4,23 @@ import json
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
+from service.price_catalog.charge import Unpriced
+from service.price_catalog.imports.usual_usages import costs, usual_costs
 from service.price_catalog.periods import PriceValues
 from service.price_catalog.structure import Rate
 
 SUSPICIOUS_FACTOR = 5
 
 
+# What a usual model call costs at most, in the currency of the list.
+USUAL_COST_MAX = 10
+
+
 def is_suspicious(before: PriceValues, after: PriceValues) -> bool:
-    """Return whether the currency or any amount that both state changes too much."""
+    """Return whether the currency, or what usual model calls cost, changes too much.
+
+    Or any amount that both state; or if a cost that was known no longer is.
+    """
     if before["currency"] != after["currency"]:
         return True
     old = {name: amount for names, amount in _amounts(before) for name in names}
@@ -19,7 +28,16 @@ def is_suspicious(before: PriceValues, after: PriceValues) -> bool:
         known = next((old[name] for name in names if name in old), amount)
         if _is_large_change(known, amount):
             return True
-    return False
+    return any(
+        isinstance(new, Unpriced) or _is_large_change(cost, new)
+        for cost, new in costs(before, after)
+        if not isinstance(cost, Unpriced)
+    )
+
+
+def is_absurd(price: PriceValues) -> bool:
+    """Return whether a usual model call would cost more than any does."""
+    return any(cost > USUAL_COST_MAX for cost in usual_costs(price))
 
 
 def _is_large_change(old: Decimal, new: Decimal) -> bool:

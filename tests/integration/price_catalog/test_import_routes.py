@@ -118,6 +118,48 @@ async def test_a_vanished_model_is_reported_and_keeps_its_price(root: Caller) ->
     assert [each["model"] for each in listed.data[0]["models"]] == ["gone", "swift"]
 
 
+async def test_a_refused_row_has_not_vanished(root: Caller) -> None:
+    first = await put_list(root, swift=entry(1e-6), other=entry(1e-6))
+    await root.get(PROVIDERS, X_Min_Position=str(first.position))
+
+    refused = entry(1e-6, input_cost_per_token="free")
+    reply = await put_list(root, swift=refused, other=entry(1e-6))
+
+    assert [each["code"] for each in reply.data["skipped"]] == ["invalid_price"]
+    assert reply.data["vanished"] == []
+
+
+async def test_what_makes_usual_calls_dearer_is_held_until_it_is_confirmed(
+    root: Caller,
+) -> None:
+    # given
+    await put_list(
+        root,
+        cached=entry(1e-6, cache_read_input_token_cost=1e-7),
+        tiered=entry(1e-6),
+    )
+    changed: Any = {
+        "cached": entry(1e-6),
+        "tiered": entry(1e-6, input_cost_per_token_above_1k_tokens=1e-4),
+        "absurd": entry(3),
+    }
+
+    # when
+    reply = await put_list(root, **changed)
+
+    # then
+    assert {
+        each["model"]: [reason["code"] for reason in each["held_because"]]
+        for each in reply.data["differences"]
+    } == {
+        "cached": ["suspicious_change"],
+        "tiered": ["suspicious_change"],
+        "absurd": ["absurd_price"],
+    }
+    everything = await put_list(root, "?confirm=all", **changed)
+    assert counted(everything) == {"added": 1, "changed": 2}
+
+
 async def test_what_is_no_price_list_is_refused(root: Caller) -> None:
     assert (await root.post(LITELLM, b"{}")).status == 422
     assert (await root.post(LITELLM, b"not json")).status == 422

@@ -31,6 +31,16 @@ def structure_of(provider: str = "acme", **fields: Any) -> Structure | None:
     return period.structure
 
 
+def skipped_of(**fields: Any) -> Any:
+    entry = {
+        "litellm_provider": "acme",
+        "mode": "chat",
+        "input_cost_per_token": 1e-6,
+        **fields,
+    }
+    return import_litellm(json.dumps({"swift": entry}).encode()).skipped
+
+
 def cost(
     structure: Structure | None, usage: ModelCallUsage, at: datetime = MORNING
 ) -> Decimal | Unpriced:
@@ -54,6 +64,70 @@ def test_a_tier_begins_above_its_threshold_except_at_xai(
     used = ModelCallUsage(input_tokens=length, output_tokens=0)
 
     assert cost(made, used) == Decimal(length * price).scaleb(-6).normalize()
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        *("above_200k", "above_200K", "above_200000", "above_200_000", "above_200,000"),
+        *("above_0.2m", "above_0.2M", "200K", "Above_200k"),
+    ],
+)
+def test_a_threshold_may_be_written_in_any_way(threshold: str) -> None:
+    tier: Any = {f"input_cost_per_token_{threshold}_tokens": 2e-6}
+    made = structure_of(**tier)
+
+    assert made == structure_of(input_cost_per_token_above_200k_tokens=2e-6)
+    assert made is not None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"input_cost_per_token_above_0.0001k_tokens": 2e-6},
+        {"input_cost_per_token_above_0_tokens": 2e-6},
+        {"input_cost_per_token_above_2000000m_tokens": 2e-6},
+        {
+            "input_cost_per_token_above_200k_tokens": 2e-6,
+            "input_cost_per_token_above_200000_tokens": 3e-6,
+        },
+    ],
+)
+def test_a_threshold_that_can_t_be_makes_the_row_invalid(
+    fields: dict[str, float],
+) -> None:
+    [skipped] = skipped_of(**fields)
+
+    assert skipped.code == ReasonCode.INVALID_TIERS
+    assert "input_cost_per_token_above_" in skipped.reason
+
+
+def test_more_hours_than_a_price_has_make_the_row_invalid() -> None:
+    ranges = [f"{n // 60 % 24:02}:{n % 60:02}-23:59" for n in range(90_000)]
+    offer = {"input_cost_per_token": 1e-7, "windows": [{"hours_utc": ranges}]}
+
+    [skipped] = skipped_of(off_peak_pricing=offer)
+
+    assert skipped.code == ReasonCode.INVALID_HOURS
+
+
+def test_the_reason_for_an_invalid_price_names_its_own_field() -> None:
+    [skipped] = skipped_of(input_cost_per_token_batches="free")
+
+    assert skipped.reason.startswith("input_cost_per_token_batches ")
+
+
+def test_tiers_alone_need_no_mode() -> None:
+    tiers = [
+        {"range": [0, 1000], "input_cost_per_token": 1e-6, "output_cost_per_token": 0},
+        {"range": [1000, 2000], "input_cost_per_token": 2e-6},
+    ]
+    entry = {"litellm_provider": "acme", "tiered_pricing": tiers}
+
+    imported = import_litellm(json.dumps({"swift": entry}).encode())
+
+    assert not imported.skipped
+    assert imported.models[0].periods[0].structure is not None
 
 
 def test_ranges_of_tokens_state_all_rates() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from service.price_catalog.imports.suspicious import is_suspicious
+from service.price_catalog.imports.suspicious import is_absurd, is_suspicious
 from tests.support.price_catalog.prices import price
 
 NIGHT = {"start": "16:30", "end": "00:30", "weekdays": []}
@@ -45,6 +45,100 @@ def test_a_leap_of_a_tier_of_a_variant_is_suspicious() -> None:
     before, after = structure(), structure()
     after["variants"][0]["rates"] = rates("1", tier="16")
     assert is_suspicious(price(structure=before), price(structure=after))
+
+
+FLAT = price("1", "4", cache_read_price_per_1m="0.1")
+INPUT: Any = {"price": "1", "tiers": []}
+OUTPUT: Any = {"price": "4", "tiers": []}
+READS: Any = {"price": "0.1", "tiers": []}
+BASE: Any = {
+    "input_tokens": INPUT,
+    "output_tokens": OUTPUT,
+    "cache_read_tokens": READS,
+}
+DEAR: Any = {**BASE, "input_tokens": {"price": "100", "tiers": []}}
+ALL_DAY: Any = {"start": "00:00", "end": "24:00", "weekdays": []}
+SUNDAYS: Any = {"start": "08:00", "end": "09:00", "weekdays": [7]}
+
+
+def with_rates(rates: Any, **others: Any) -> Any:
+    made = {"rates": rates, "windows": [], "variants": [], **others}
+    return price("1", "4", cache_read_price_per_1m="0.1", structure=made)
+
+
+def dear_for(when: dict[str, str]) -> dict[str, Any]:
+    return {"when": when, "since": None, "hours": [], "rates": DEAR}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        price("1", "4"),
+        price("1", None, cache_read_price_per_1m="0.1"),
+        price("1", "4", cache_read_price_per_1m="800"),
+        price("1", "4", currency="CNY", cache_read_price_per_1m="0.1"),
+        with_rates(
+            {
+                **BASE,
+                "input_tokens": {
+                    "price": "1",
+                    "tiers": [{"above": 1000, "price": "100"}],
+                },
+            }
+        ),
+        with_rates({**BASE, "requests": {"price": "1000", "tiers": []}}),
+        with_rates({**BASE, "cache_read_tokens": {"price": "0", "tiers": []}}),
+        with_rates(BASE, windows=[{"hours": [ALL_DAY], "rates": DEAR}]),
+        with_rates(BASE, windows=[{"hours": [SUNDAYS], "rates": DEAR}]),
+        with_rates(BASE, variants=[dear_for({"processing": "batch"})]),
+        with_rates(BASE, variants=[dear_for({"service_tier": "flex"})]),
+    ],
+    ids=[
+        *("cache price dropped", "output price dropped", "cache price x 8,000"),
+        *("currency", "a tier", "a fee", "free reads", "off-peak all day"),
+        *("off-peak on Sundays", "batches", "a service tier"),
+    ],
+)
+def test_what_makes_usual_calls_much_dearer_or_cheaper_is_suspicious(
+    after: Any,
+) -> None:
+    assert is_suspicious(FLAT, after)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        FLAT,
+        price("4", "16", cache_read_price_per_1m="0.4"),
+        price("1", "4", cache_read_price_per_1m="0.1", cache_creation_price_per_1m="2"),
+        with_rates(BASE),
+        with_rates({**BASE, "input_audio_tokens": {"price": "40", "tiers": []}}),
+        with_rates(
+            BASE,
+            variants=[
+                {
+                    **dear_for({"processing": "batch"}),
+                    "rates": {"input_tokens": {"price": "0.5", "tiers": []}},
+                }
+            ],
+        ),
+    ],
+)
+def test_other_changes_are_not_suspicious(after: Any) -> None:
+    assert not is_suspicious(FLAT, after)
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        (price("150", "600"), False),
+        (price("3000000", "1"), True),
+        (with_rates({**BASE, "requests": {"price": "50000", "tiers": []}}), True),
+    ],
+    ids=["the dearest there is", "for a token", "50 a request"],
+)
+def test_a_first_price_can_be_absurd(first: Any, *, expected: bool) -> None:
+    assert is_absurd(first) == expected
 
 
 MARCH, APRIL = (f"2026-0{month}-01T00:00:00.000000+00:00" for month in (3, 4))

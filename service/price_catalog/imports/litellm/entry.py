@@ -30,6 +30,7 @@ MODES_PER_TOKEN = frozenset(
 INPUT = "input_cost_per_token"
 OUTPUT = "output_cost_per_token"
 CACHE_CREATION = "cache_creation_input_token_cost"
+TIERS = "tiered_pricing"
 CACHE_READ = "cache_read_input_token_cost"
 
 
@@ -42,12 +43,14 @@ def read_period(entry: Mapping[str, object], *, provider: str) -> PricePeriod:
     :raises RefusedRowError: the entry has no price per token, or an invalid one
     """
     mode = entry.get("mode")
-    is_by_token = entry.get(INPUT) or entry.get(OUTPUT)
+    is_by_token = (
+        entry.get(INPUT) or entry.get(OUTPUT) or (mode is None and entry.get(TIERS))
+    )
     if not is_by_token and (not isinstance(mode, str) or mode not in MODES_PER_TOKEN):
         name = mode if isinstance(mode, str) else "missing"
         reason = price_notes.printable(f"mode {name[:40]} isn't priced by token")
         raise RefusedRowError(ReasonCode.OTHER_MODE, reason)
-    tiers = _read_tiers(entry.get("tiered_pricing"))
+    tiers = _read_tiers(entry.get(TIERS))
     is_flat = entry.get(INPUT) is not None or entry.get(OUTPUT) is not None
     standard = entry if is_flat or not tiers else {**entry, **tiers[0]}
     prices = standard_prices(standard)

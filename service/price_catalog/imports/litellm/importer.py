@@ -17,6 +17,7 @@ from service.price_catalog.imports.litellm.names import (
     provider_display_name,
     read_key,
 )
+from service.price_catalog.imports.litellm.thresholds import with_plain_thresholds
 from service.price_catalog.imports.price_list import (
     Import,
     ImportedModel,
@@ -124,7 +125,7 @@ def _read_listing(key: str, entry: object) -> _Listing:
         reason = "describes the file or gives rules, not a model's price"
         raise RefusedRowError(ReasonCode.NOT_A_MODEL, reason)
     provider, model = read_key(key, entry)
-    period = read_period(entry, provider=provider)
+    period = read_period(with_plain_thresholds(entry), provider=provider)
     return _Listing(key=key, provider=provider, model=model, period=period)
 
 

@@ -19,7 +19,7 @@ STANDARD_FIELDS = {
 _VARIANT = re.compile(
     rf"(?P<kind>{'|'.join(STANDARD_FIELDS)})"
     r"(?:_above_(?P<hours>\d{1,3})hr)?"
-    r"(?:_above_(?P<thousands>\d{1,6})k_tokens)?"
+    r"(?:_above_(?P<tokens>\d{1,12})(?P<k>k?)_tokens)?"
     r"(?:_(?P<service>balanced|batches|decisions|flex|priority|ultrafast))?"
 )
 # Tokens that aren't text: input_cost_per_audio_token_batches,
@@ -96,12 +96,13 @@ def _variants(entry: Mapping[str, object]) -> Iterator[str | None]:
     for field, price in read_prices(values, per_tokens=1).items():
         found = _VARIANT.fullmatch(field)
         assert found is not None
-        group = (int(found["thousands"] or 0), found["service"] or "")
+        tokens = int(found["tokens"] or 0) * (1_000 if found["k"] else 1)
+        group = (tokens, found["service"] or "")
         hours = f" kept {int(found['hours'])} h" if found["hours"] else ""
         groups.setdefault(group, {})[STANDARD_FIELDS[found["kind"]] + hours] = price
-    for thousands, service in sorted(groups):
-        label = _label_variant(thousands, service)
-        yield priced(label, groups[thousands, service])
+    for tokens, service in sorted(groups):
+        label = _label_variant(tokens, service)
+        yield priced(label, groups[tokens, service])
 
 
 def _reading_order(field: str) -> tuple[int, str]:
@@ -111,8 +112,8 @@ def _reading_order(field: str) -> tuple[int, str]:
     return next(order, len(standard)), field
 
 
-def _label_variant(thousands: int, service: str) -> str:
-    above = f"above {thousands * 1000:,} input tokens" if thousands else ""
+def _label_variant(tokens: int, service: str) -> str:
+    above = f"above {tokens:,} input tokens" if tokens else ""
     name = {"": "", "batches": "batch"}.get(service, service)
     label = f"{name} {above}".strip() or "also"
     return label[0].upper() + label[1:]

@@ -3,11 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice
 from typing import Final
 
-from service.price_catalog.imports.exact_prices import read_price
+from service.price_catalog.imports.exact_prices import RefusedRowError, read_price
+from service.price_catalog.imports.price_list import ReasonCode
 from service.price_catalog.periods import PRICE_DECIMAL_PLACES, decimal_text
 from service.price_catalog.structure import (
+    HOURS_MAX,
     Hours,
     Rate,
     Structure,
@@ -54,7 +57,7 @@ _SERVICES: Final[Mapping[str, Mapping[str, str]]] = {
 }
 # LiteLLM's other name of a service tier.
 _ALSO: Final = {"priority": "fast"}
-_TIER: Final = re.compile(r"_above_(\d{1,6})k_tokens")
+_TIER: Final = re.compile(r"_above_(\d{1,12})(k?)_tokens")
 # Their tiers begin at the threshold, all others above it.
 _INCLUSIVE: Final = frozenset({"xai"})
 # LiteLLM's calculator charges half of the input price for cached tokens there, where
@@ -105,7 +108,7 @@ def _rates(
     names = [name for name in entry if name.endswith(suffix) and _TIER.search(name)]
     for field, unit in UNIT_OF_FIELD.items():
         tiers = dict(_tiers(entry, names, field, suffix, provider))
-        price = _price(entry.get(field + suffix), field, unit)
+        price = _price(entry.get(field + suffix), field + suffix, unit)
         if price is None and tiers and not suffix and field in _CACHED:
             price = _price(entry.get(_INPUT), _INPUT, unit)
         known = standard.get(unit) if standard else None
@@ -159,7 +162,8 @@ def _tiers(
             continue
         price = _price(entry[name], name, unit)
         if price is not None:
-            yield int(found[1]) * 1000 - (provider in _INCLUSIVE), price
+            above = int(found[1]) * (1_000 if found[2] else 1)
+            yield above - (provider in _INCLUSIVE), price
 
 
 def _rates_of_ranges(
@@ -201,12 +205,16 @@ def _windows(offer: object, rates: Mapping[str, Rate]) -> Iterator[Window]:
     rules = offer.get("windows")
     rules = [*rules] if isinstance(rules, list) else []
     rules.append({"hours_utc": offer.get("hours_utc")})
-    hours = [
+    found = (
         window
         for rule in rules
         if isinstance(rule, dict) and not offer.get("weekday_timezone")
         for window in _hours(rule)
-    ]
+    )
+    hours = list(islice(found, HOURS_MAX + 1))
+    if len(hours) > HOURS_MAX:
+        reason = f"off_peak_pricing has more than {HOURS_MAX} ranges of hours"
+        raise RefusedRowError(ReasonCode.INVALID_HOURS, reason)
     stated = {
         unit: Rate(price=price, tiers=[])
         for field, unit in UNIT_OF_FIELD.items()

@@ -1,0 +1,62 @@
+"""What the import of a price list prints, and when it fails."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.cli.main import main
+from service.cli.running import EXIT_FAILED
+
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
+
+SWIFT: Any = {
+    "litellm_provider": "acme",
+    "mode": "chat",
+    "input_cost_per_token": 1e-6,
+    "output_cost_per_token": 1e-6,
+}
+
+
+@pytest.fixture
+def imported(
+    capsys: pytest.CaptureFixture[str],
+    data_dir: Path,
+    database_url: str,
+    tmp_path: Path,
+) -> Any:
+    def run(**models: Any) -> tuple[int, list[str]]:
+        file = tmp_path / "prices.json"
+        file.write_text(json.dumps(models))
+        options = ["--data-dir", str(data_dir), "--database-url", database_url]
+        status = main(["prices", "import", str(file), *options])
+        return status, capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def test_each_skipped_row_is_named_with_its_field_and_reason(imported: Any) -> None:
+    status, said = imported(
+        swift=SWIFT,
+        free={**SWIFT, "output_cost_per_token_batches": "free"},
+        picture={"litellm_provider": "acme", "mode": "image_generation"},
+    )
+
+    assert "added acme/swift" in said
+    assert (
+        "skipped acme/free: output_cost_per_token_batches isn't a number"
+        " (invalid_price)"
+    ) in said
+    assert any(line.startswith("skipped acme/picture: ") for line in said)
+    assert status == EXIT_FAILED
+
+
+def test_rows_that_are_no_models_are_no_failure(imported: Any) -> None:
+    status, said = imported(
+        swift=SWIFT,
+        picture={"litellm_provider": "acme", "mode": "image_generation"},
+    )
+
+    assert said[-1].startswith("1 added, ")
+    assert status == 0
