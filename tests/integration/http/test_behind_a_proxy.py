@@ -11,7 +11,9 @@ from service.users.tokens import new_token
 from tests.support.callers import Callers
 from tests.support.configured import configured
 from tests.support.http_server import Server
+from tests.support.log_records import said_by
 
+REQUESTS = "agent_runtime.request"
 ME = "/api/users/me"
 GUESSES = 12
 
@@ -52,11 +54,11 @@ async def test_another_one_is_not_believed(edge: Callers) -> None:
 async def test_the_line_of_a_request_has_the_clients_address(
     trusting: Callers, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "agent_runtime.request")
+    caplog.set_level(logging.INFO, REQUESTS)
 
     await trusting.anonymous().get(ME, X_Forwarded_For="203.0.113.1")
 
-    [record] = caplog.records
+    [record] = said_by(caplog, REQUESTS)
     assert vars(record)["fields"]["address"] == "203.0.113.1"
 
 
@@ -64,13 +66,13 @@ async def test_the_line_of_a_request_has_the_clients_address(
 async def test_a_probe_that_succeeds_is_logged_for_debugging_only(
     edge: Callers, caplog: pytest.LogCaptureFixture, path: str
 ) -> None:
-    caplog.set_level(logging.DEBUG, "agent_runtime.request")
+    caplog.set_level(logging.DEBUG, REQUESTS)
 
     for asked in (path, f"{path}?unknown=1"):
         async with edge.anonymous().client.get(asked) as answer:
             await answer.read()
 
-    assert [record.levelno for record in caplog.records] == [
+    assert [record.levelno for record in said_by(caplog, REQUESTS)] == [
         logging.DEBUG,
         logging.INFO,
     ]

@@ -18,6 +18,7 @@ from projections.sessions.phoenix.store import PhoenixStore, open_phoenix
 from projections.sessions.trace_store import Enrichments, SessionKey
 from service import outages
 from service.circuit_breaker import FAILURES_MAX, REST_S
+from tests.support.log_records import said_by
 from tests.support.sessions.phoenix.fake import (
     OTHER,
     Answer,
@@ -27,6 +28,8 @@ from tests.support.sessions.phoenix.fake import (
     serving,
 )
 from tests.support.waiting import TIMEOUT_S
+
+PHOENIX = "projections.sessions.phoenix"
 
 
 @asynccontextmanager
@@ -54,7 +57,7 @@ async def test_a_page_of_one_agent_is_one_request() -> None:
 async def test_an_outage_is_told_once_and_so_is_its_end(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    caplog.set_level(logging.INFO, "projections.sessions.phoenix")
+    caplog.set_level(logging.INFO, PHOENIX)
     is_failing = True
     fake = FakePhoenix([node("a")])
 
@@ -70,7 +73,7 @@ async def test_an_outage_is_told_once_and_so_is_its_end(
         for each in ("a", "b"):
             await phoenix.fetch([key(each)], deadline_s=60)
 
-    assert [(each.levelname, each.message) for each in caplog.records] == [
+    assert [(each.levelname, each.message) for each in said_by(caplog, PHOENIX)] == [
         ("WARNING", "the trace store failed: answered 503"),
         ("INFO", "the trace store answers again"),
     ]
