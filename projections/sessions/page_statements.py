@@ -46,7 +46,7 @@ COLUMNS = SQL("""
     i.version AS input_version, i.sealed_input, i.input_truncated,
     o.version AS output_version, o.sealed_output, o.output_truncated,
     k.destroyed_at IS NOT NULL AS is_erased,
-    coalesce(t.calls, 0) AS tool_calls, coalesce(t.errors, 0) AS tool_call_errors
+    t.calls AS tool_calls, t.errors AS tool_call_errors
 """)
 TEXTS = SQL("""
     LEFT JOIN read.session_turn i

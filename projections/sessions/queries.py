@@ -77,8 +77,8 @@ class SessionRow:
     sealed_output: str | None
     output_truncated: bool | None
     is_erased: bool
-    tool_calls: int
-    tool_call_errors: int
+    tool_calls: int | None
+    tool_call_errors: int | None
 
     @property
     def key(self) -> SessionKey:

@@ -7,7 +7,7 @@ from typing import Any
 
 from projections.sessions.queries import SessionRow
 from projections.sessions.resource import (
-    NO_TOOL_CALLS,
+    UNKNOWN_TOOL_CALLS,
     FiguresFrom,
     SessionTexts,
     StoredSession,
@@ -56,7 +56,7 @@ def rendered(
 
 
 def _rendered_tool_calls(row: SessionRow) -> bytes:
-    if not row.tool_calls:
+    if row.tool_calls is None:
         return WITHOUT_TOOL_CALLS
     figures: ToolCallFigures = {
         "num_tool_calls": row.tool_calls,
@@ -141,7 +141,7 @@ _FIELDS_WITHOUT_TRACE_STORE: TraceStoreFields = {
 }
 # Rendered once: most sessions of most lists have these.
 WITHOUT_TRACE_STORE = to_json(_FIELDS_WITHOUT_TRACE_STORE)
-WITHOUT_TOOL_CALLS = to_json(NO_TOOL_CALLS)
+WITHOUT_TOOL_CALLS = to_json(UNKNOWN_TOOL_CALLS)
 _FIELDS_WITHOUT_TEXTS: SessionTexts = {
     "first_input": None,
     "first_input_truncated": False,

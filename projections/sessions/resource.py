@@ -134,16 +134,17 @@ class StoredSession(TypedDict):
 class ToolCallFigures(TypedDict):
     """Calls through the tool gateway that name the session, or the turn's trace too.
 
-    An error is a call that neither succeeded nor was cancelled.
+    An error is a call that neither succeeded nor was cancelled. Null where no call
+    does: whether the agent called tools without the gateway isn't known.
     """
 
-    num_tool_calls: int
-    num_tool_calls_with_error: int
+    num_tool_calls: int | None
+    num_tool_calls_with_error: int | None
 
 
-NO_TOOL_CALLS: Final[ToolCallFigures] = {
-    "num_tool_calls": 0,
-    "num_tool_calls_with_error": 0,
+UNKNOWN_TOOL_CALLS: Final[ToolCallFigures] = {
+    "num_tool_calls": None,
+    "num_tool_calls_with_error": None,
 }
 
 

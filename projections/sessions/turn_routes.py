@@ -13,7 +13,7 @@ from projections.engine.snapshot import reading
 from projections.sessions.page_statements import HAS_TOOL_CALLS, followers_read
 from projections.sessions.rendering import rendered
 from projections.sessions.resource import (
-    NO_TOOL_CALLS,
+    UNKNOWN_TOOL_CALLS,
     SessionWithTurns,
     ShownTurn,
     ToolCallFigures,
@@ -102,9 +102,8 @@ async def get_session(
     pace = Pace()
     while waiting:
         turn = waiting.popleft()
-        each = await _shown(
-            turn, TextOpener(vault, row), tool_calls.get(turn.trace_id, NO_TOOL_CALLS)
-        )
+        figures = tool_calls.get(turn.trace_id, UNKNOWN_TOOL_CALLS)
+        each = await _shown(turn, TextOpener(vault, row), figures)
         body.write(to_json(each))
         body.write(b"," if waiting else b"")
         await pace.pause()

@@ -14,6 +14,7 @@ from psycopg.rows import class_row
 from psycopg.sql import SQL, Identifier
 
 from projections.engine.rows import fetched_in_turns
+from projections.usage.completeness import CurrencyCost
 from projections.usage.form import Form
 from projections.usage.queries import UsageOfGroup, Wanted, total_usage
 from projections.usage.resource import usage_resource
@@ -33,6 +34,12 @@ COUNTS: Final = (
     "turns_without_price",
     "turns_without_usage",
 )
+UNCLEAR: Final = ("estimated_turns", "unknown_turns", "cost_unknown_because")
+DIFFERING: Final = {
+    "differing_turns": "turns",
+    "differing_cost": "cost",
+    "differing_reported_cost": "reported_cost",
+}
 TOKENS: Final = ("prompt", "completion", "cache_read", "cache_creation")
 _FORMULA: Final = re.compile(r"^([\s]*)(?=[=+\-@])")
 
@@ -49,7 +56,10 @@ async def written_csv(db: Db, form: Form, zone: str, wanted: Wanted) -> IO[bytes
     try:
         header = [*_period_columns(form), *form.columns, *COUNTS]
         header += [f"{name}_tokens" for name in TOKENS]
-        header += ["cost", "currency", *(f"known_cost_{x}" for x in total.currencies)]
+        header += ["cost", "currency"]
+        for name in ("known_cost", "estimated_cost"):
+            header += [f"{name}_{currency}" for currency in total.currencies]
+        header += [*UNCLEAR, *DIFFERING]
         await asyncio.to_thread(file.write, _csv([header]))
         async with (
             db.cursor(DECLARED) as declared,
@@ -114,16 +124,27 @@ def _lines(
     rows = []
     for group in groups:
         shown: Any = usage_resource(group, form, zone)
-        known = {each["currency"]: each["cost"] for each in shown["known_costs"]}
+        known = _by_currency(shown["known_costs"])
+        completeness = shown["completeness"]
+        estimated = _by_currency(completeness["estimated"]["costs"])
         values = [
             *(shown[name] for name in (*_period_columns(form), *form.columns, *COUNTS)),
             *(shown["known_token_usage"][name] for name in TOKENS),
             shown["cost"],
             shown["currency"],
             *(known.get(currency) for currency in currencies),
+            *(estimated.get(currency) for currency in currencies),
+            completeness["estimated"]["turns"],
+            completeness["unknown"]["turns"],
+            " ".join(shown["cost_unknown_because"]),
+            *(shown["differing"][name] for name in DIFFERING.values()),
         ]
         rows.append([_cell(value) for value in values])
     return _csv(rows)
+
+
+def _by_currency(costs: Sequence[CurrencyCost]) -> dict[str, Decimal]:
+    return {each["currency"]: each["cost"] for each in costs}
 
 
 def _cell(value: Any) -> str:

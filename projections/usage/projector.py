@@ -1,6 +1,6 @@
 """Project turns to the usage of each quarter of an hour."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
 from typing import Any
@@ -24,6 +24,7 @@ from projections.usage.table import (
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.sessions.aggregate import ChatSession
+from service.sessions.cost import REPORTED_IN, costs_differ
 from service.sessions.late_spans import AMENDED_FOR
 
 # Precise enough for any sum of costs, so nothing is rounded.
@@ -36,7 +37,9 @@ COUNTS = (
 )
 # What a row is about, beside the quarter, the agent and the user.
 NAMES = ("provider", "model", "currency", "priced_as", "pricing_rule", "unpriced")
-SHARE = ("provider", "model", *COUNTS, "cost", *NAMES[2:], "reported_cost")
+SHARE = ("provider", "model", *COUNTS, "cost", *NAMES[2:], "reported_cost", "estimated")
+# Whose amounts are compared with what is reported.
+CHARGE = ("cost", "currency", "list_cost", "list_currency")
 TURN_COUNTS = (
     "turns",
     "turns_with_error",
@@ -44,10 +47,17 @@ TURN_COUNTS = (
     "turns_without_usage",
     "model_uses",
     "uses_without_usage",
+    "turns_with_differing_cost",
+    "uses_estimated",
 )
-AMOUNTS = ("cost", "reported_cost", "difference")
-# Instrumentations report costs in it.
-REPORTED_IN = "USD"
+AMOUNTS = (
+    "cost",
+    "reported_cost",
+    "difference",
+    "estimated_cost",
+    "differing_cost",
+    "differing_reported_cost",
+)
 QUARTER = timedelta(minutes=15)
 Key = tuple[Any, ...]
 Part = dict[str, Any]
@@ -75,12 +85,13 @@ class UsageProjector(Projector):
             turn = recorded.event
             key = (recorded.aggregate_id, turn.turn_id)
             if isinstance(turn, ChatSession.TurnRepriced):
-                _add(rows, _parts(turn, _replaced_shares(turn)), sign=-1)
+                replaced = _parts(turn, _replaced_shares(turn), turn.replaced)
+                _add(rows, replaced, sign=-1)
             elif isinstance(turn, ChatSession.TurnAmended):
                 if key not in latest:
                     latest[key] = await _parts_before(db, turn, before.get(key))
                 _add(rows, latest[key], sign=-1)
-            parts = _parts(turn, _shares(turn))
+            parts = _parts(turn, _shares(turn), _charge(turn))
             _add(rows, parts, sign=1)
             if turn.spans is not None:
                 latest[key] = parts
@@ -101,7 +112,7 @@ async def _parts_before(
         found: list[Part] = orjson.loads(kept)
         return found
     turn = await event_before(db, amended)
-    return _parts(turn, _shares(turn))
+    return _parts(turn, _shares(turn), _charge(turn))
 
 
 async def _keep(
@@ -138,11 +149,16 @@ def _replaced_shares(turn: ChatSession.TurnRepriced) -> Sequence[Any]:
     ]
 
 
-def _parts(turn: Any, shares: Sequence[Any]) -> list[Part]:
+def _charge(turn: Any) -> Mapping[str, Any]:
+    return {name: getattr(turn, name) for name in CHARGE}
+
+
+def _parts(turn: Any, shares: Sequence[Any], charge: Mapping[str, Any]) -> list[Part]:
     """Return what a turn adds to the rows: one part for each model.
 
     The turn itself is counted once, for the model with the most tokens.
     """
+    differs = _differs(charge, turn.reported_cost)
     common = {
         "quarter": _quarter(turn.started_at),
         "agent_id": turn.agent_id,
@@ -169,10 +185,17 @@ def _parts(turn: Any, shares: Sequence[Any]) -> list[Part]:
                 ),
                 "model_uses": int(has_call),
                 "uses_without_usage": int(_lacks_usage(share)),
+                "turns_with_differing_cost": int(is_turn and differs),
+                "uses_estimated": int(bool(share["estimated"])),
                 **counts,
                 "cost": share["cost"],
                 "reported_cost": share["reported_cost"],
                 "difference": _difference(share),
+                "estimated_cost": share["cost"] if share["estimated"] else None,
+                "differing_cost": charge["cost"] if is_turn and differs else None,
+                "differing_reported_cost": (
+                    turn.reported_cost if is_turn and differs else None
+                ),
             }
         )
     return parts
@@ -189,6 +212,19 @@ def _lacks_usage(share: Any) -> bool:
     has_call = bool(share["cost"] or share["unpriced"] or share["model"])
     return has_call and (
         share["prompt_tokens"] is None or share["completion_tokens"] is None
+    )
+
+
+def _differs(charge: Mapping[str, Any], reported_cost: str | None) -> bool:
+    if reported_cost is None or charge["cost"] is None:
+        return False
+    list_cost = charge["list_cost"]
+    return costs_differ(
+        Decimal(charge["cost"]),
+        charge["currency"],
+        Decimal(reported_cost),
+        list_cost=None if list_cost is None else Decimal(list_cost),
+        list_currency=charge["list_currency"],
     )
 
 

@@ -41,6 +41,7 @@ class Wanted(TypedDict):
 class UsageOfGroup:
     """Sums of a group; columns that it isn't grouped by are None.
 
+    ``costs``, ``estimated_costs`` and ``uses`` are those of each of ``currencies``.
     ``groups`` is the number of all groups, of which a page has some. Those that end in
     ``before`` are sums of the period before, if one is compared with.
     """
@@ -57,21 +58,28 @@ class UsageOfGroup:
     turns_with_error: int = 0
     turns_without_price: int = 0
     turns_without_usage: int = 0
+    model_uses: int = 0
     uses_without_usage: int = 0
+    turns_with_differing_cost: int = 0
+    uses_estimated: int = 0
     prompt_tokens: Decimal | None = None
     completion_tokens: Decimal | None = None
     cache_read_tokens: Decimal | None = None
     cache_creation_tokens: Decimal | None = None
     reported_cost: Decimal | None = None
     difference: Decimal | None = None
+    differing_cost: Decimal | None = None
+    differing_reported_cost: Decimal | None = None
     unpriced: dict[UnpricedReason, int] = field(default_factory=dict)
     currencies: list[str] = field(default_factory=list)
     costs: list[Decimal] = field(default_factory=list)
+    estimated_costs: list[Decimal] = field(default_factory=list)
+    uses: list[Decimal] = field(default_factory=list)
     turns_before: int = 0
     prompt_tokens_before: Decimal | None = None
     completion_tokens_before: Decimal | None = None
     uses_without_usage_before: int = 0
-    unpriced_before: int = 0
+    unpriced_before: list[UnpricedReason] = field(default_factory=list)
     currencies_before: list[str] = field(default_factory=list)
     costs_before: list[Decimal] = field(default_factory=list)
     groups: int = 0

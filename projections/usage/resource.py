@@ -1,7 +1,7 @@
 """Usage in the form of the API."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -9,11 +9,17 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
+from projections.usage.completeness import (
+    Completeness,
+    CurrencyCost,
+    completeness,
+    known_costs,
+)
 from projections.usage.form import Form, Period
 from projections.usage.parameters import zone_of
 from projections.usage.queries import UsageOfGroup
 from service.price_catalog.charge import EXACT, ROUNDED
-from service.sessions.cost import UnpricedReason
+from service.sessions.cost import SEVERAL_CURRENCIES, UnpricedReason
 
 ADDED: Final = (
     "turns",
@@ -27,7 +33,13 @@ ADDED: Final = (
     "cache_creation_tokens",
     "reported_cost",
     "difference",
+    "turns_with_differing_cost",
+    "differing_cost",
+    "differing_reported_cost",
+    "model_uses",
+    "uses_estimated",
 )
+BY_CURRENCY: Final = ("costs", "estimated_costs", "uses")
 
 
 class TokenSums(TypedDict):
@@ -36,11 +48,6 @@ class TokenSums(TypedDict):
     completion: int | None
     cache_read: int | None
     cache_creation: int | None
-
-
-class CurrencyCost(TypedDict):
-    currency: str
-    cost: Decimal
 
 
 class UnpricedUses(TypedDict):
@@ -58,6 +65,7 @@ class UsageBefore(TypedDict):
     cost: Decimal | None
     currency: str | None
     known_costs: list[CurrencyCost]
+    cost_unknown_because: list[UnpricedReason]
 
 
 class UnitCosts(TypedDict):
@@ -73,6 +81,17 @@ class UnitCosts(TypedDict):
     per_user: Decimal | None
 
 
+class DifferingTurns(TypedDict):
+    """Turns whose cost differs by more than 1 % from what is reported.
+
+    `cost` is their sum, `reported_cost` that of what is reported, in US dollars.
+    """
+
+    turns: int
+    cost: Decimal | None
+    reported_cost: float | None
+
+
 class UsageSums(TypedDict):
     turns: int
     turns_with_error: int
@@ -84,8 +103,11 @@ class UsageSums(TypedDict):
     cost: Decimal | None
     currency: str | None
     known_costs: list[CurrencyCost]
+    cost_unknown_because: list[UnpricedReason]
+    completeness: Completeness
     reported_cost: float | None
     reported_cost_difference: float | None
+    differing: DifferingTurns
     before: UsageBefore | None
     unit_costs: UnitCosts | None
 
@@ -135,14 +157,16 @@ def _day(starts_at: datetime | None, period: Period | None, zone: str) -> date |
 
 
 def usage_sums(group: UsageOfGroup, form: Form) -> UsageSums:
-    known = _known(group.currencies, group.costs)
-    is_complete = len(known) == 1 and not group.unpriced
+    known = known_costs(group.currencies, group.costs)
+    reasons = _reasons(group.unpriced, group.currencies)
+    is_complete = known and not reasons
     prompt: Any = group.prompt_tokens
     completion: Any = group.completion_tokens
     cache_read: Any = group.cache_read_tokens
     cache_creation: Any = group.cache_creation_tokens
     reported: Any = group.reported_cost
     difference: Any = group.difference
+    differing_reported: Any = group.differing_reported_cost
     tokens: TokenSums = {
         "total": _sum(prompt, completion),
         "prompt": prompt,
@@ -169,8 +193,15 @@ def usage_sums(group: UsageOfGroup, form: Form) -> UsageSums:
         "cost": cost,
         "currency": known[0]["currency"] if is_complete else None,
         "known_costs": known,
+        "cost_unknown_because": reasons,
+        "completeness": completeness(group),
         "reported_cost": reported,
         "reported_cost_difference": difference,
+        "differing": {
+            "turns": group.turns_with_differing_cost,
+            "cost": group.differing_cost,
+            "reported_cost": differing_reported,
+        },
         "before": _before(group) if form.compare else None,
         "unit_costs": _unit_costs(group, cost),
     }
@@ -188,19 +219,42 @@ def others(total: UsageOfGroup, shown: Sequence[UsageOfGroup]) -> UsageOfGroup:
         is_count = isinstance(getattr(total, name), int)
         setattr(rest, name, int(left) if is_count else left)
     unpriced = Counter(total.unpriced)
-    costs = dict(zip(total.currencies, total.costs, strict=True))
     for group in shown:
         unpriced.subtract(group.unpriced)
-        for currency, cost in zip(group.currencies, group.costs, strict=True):
-            costs[currency] = EXACT.subtract(costs[currency], cost)
     rest.unpriced = {reason: turns for reason, turns in unpriced.items() if turns}
-    rest.currencies, rest.costs = list(costs), list(costs.values())
+    left = {name: _rest(name, total, shown) for name in BY_CURRENCY}
+    rest.currencies = [name for name, uses in left["uses"].items() if uses]
+    for name, amounts in left.items():
+        setattr(rest, name, [amounts[currency] for currency in rest.currencies])
     return rest
 
 
+def _rest(
+    name: str, total: UsageOfGroup, shown: Sequence[UsageOfGroup]
+) -> dict[str, Decimal]:
+    """Return what is left of amounts, for each currency of the total."""
+    left = dict(zip(total.currencies, getattr(total, name), strict=True))
+    for group in shown:
+        for currency, amount in zip(
+            group.currencies, getattr(group, name), strict=True
+        ):
+            left[currency] = EXACT.subtract(left[currency], amount)
+    return left
+
+
+def _reasons(
+    unpriced: Iterable[UnpricedReason], currencies: Sequence[str]
+) -> list[UnpricedReason]:
+    reasons = list(unpriced)
+    if len(currencies) > 1:
+        reasons.append(SEVERAL_CURRENCIES)
+    return reasons
+
+
 def _before(group: UsageOfGroup) -> UsageBefore:
-    known = _known(group.currencies_before, group.costs_before)
-    is_complete = len(known) == 1 and not group.unpriced_before
+    known = known_costs(group.currencies_before, group.costs_before)
+    reasons = _reasons(group.unpriced_before, group.currencies_before)
+    is_complete = known and not reasons
     tokens: Any = _sum(group.prompt_tokens_before, group.completion_tokens_before)
     return {
         "turns": group.turns_before,
@@ -208,6 +262,7 @@ def _before(group: UsageOfGroup) -> UsageBefore:
         "cost": known[0]["cost"] if is_complete else None,
         "currency": known[0]["currency"] if is_complete else None,
         "known_costs": known,
+        "cost_unknown_because": reasons,
     }
 
 
@@ -227,13 +282,6 @@ def _unit_costs(group: UsageOfGroup, cost: Decimal | None) -> UnitCosts | None:
         "per_session": per(group.units.sessions),
         "per_user": per(group.units.users),
     }
-
-
-def _known(currencies: Sequence[str], costs: Sequence[Decimal]) -> list[CurrencyCost]:
-    return [
-        {"currency": currency, "cost": cost}
-        for currency, cost in zip(currencies, costs, strict=True)
-    ]
 
 
 def _sum(prompt: Any, completion: Any) -> Any:

@@ -14,6 +14,8 @@ COUNTS: Final = (
     "turns_without_usage",
     "model_uses",
     "uses_without_usage",
+    "turns_with_differing_cost",
+    "uses_estimated",
 )
 TOKENS: Final = (
     "prompt_tokens",
@@ -21,8 +23,14 @@ TOKENS: Final = (
     "cache_read_tokens",
     "cache_creation_tokens",
 )
-AMOUNTS: Final = ("cost", "reported_cost", "difference")
-NOW: Final = (*COUNTS, *TOKENS, "reported_cost", "difference")
+REPORTED: Final = (
+    "reported_cost",
+    "difference",
+    "differing_cost",
+    "differing_reported_cost",
+)
+AMOUNTS: Final = ("cost", "estimated_cost", *REPORTED)
+NOW: Final = (*COUNTS, *TOKENS, *REPORTED)
 # What a group has of the period before.
 BEFORE: Final = ("turns", "prompt_tokens", "completion_tokens", "uses_without_usage")
 
@@ -71,8 +79,16 @@ GROUPS: Final = """
                     FILTER (WHERE unpriced IS NOT NULL AND NOT is_before), '{{}}')
                     AS unpriced,
                 {costs}, {costs_before},
-                count(*) FILTER (WHERE unpriced IS NOT NULL AND is_before)
+                coalesce(array_agg(unpriced ORDER BY unpriced)
+                    FILTER (WHERE unpriced IS NOT NULL AND is_before), '{{}}')
                     AS unpriced_before,
+                coalesce(array_agg(trim_scale(coalesce(estimated_cost, 0))
+                    ORDER BY currency)
+                    FILTER (WHERE currency IS NOT NULL AND NOT is_before), '{{}}')
+                    AS estimated_costs,
+                coalesce(array_agg(model_uses ORDER BY currency)
+                    FILTER (WHERE currency IS NOT NULL AND NOT is_before), '{{}}')
+                    AS uses,
                 coalesce(sum(cost) FILTER (WHERE NOT is_before
                     AND currency = (SELECT currency FROM main_currency)), 0)
                     AS comparable_cost
@@ -137,15 +153,14 @@ def statement(form: Form) -> Composed:
 
 
 SHOWN: Final = (
-    *(name for name in COUNTS if name != "model_uses"),
-    *TOKENS,
-    "reported_cost",
-    "difference",
+    *NOW,
     *(f"{name}_before" for name in BEFORE),
     "unpriced",
     "unpriced_before",
     "currencies",
     "costs",
+    "estimated_costs",
+    "uses",
     "currencies_before",
     "costs_before",
 )

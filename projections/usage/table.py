@@ -29,6 +29,8 @@ class UsageRow:
     turns_without_usage: int = 0
     model_uses: int = 0
     uses_without_usage: int = 0
+    turns_with_differing_cost: int = 0
+    uses_estimated: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cache_read_tokens: int | None = None
@@ -36,6 +38,9 @@ class UsageRow:
     cost: Decimal | None = None
     reported_cost: Decimal | None = None
     difference: Decimal | None = None
+    estimated_cost: Decimal | None = None
+    differing_cost: Decimal | None = None
+    differing_reported_cost: Decimal | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,8 +60,10 @@ ADD = """
            quarter, agent_id, user_id, provider, model, currency,
            priced_as, pricing_rule, unpriced,
            turns, turns_with_error, turns_without_price, turns_without_usage,
-           model_uses, uses_without_usage, prompt_tokens, completion_tokens,
-           cache_read_tokens, cache_creation_tokens, cost, reported_cost, difference)
+           model_uses, uses_without_usage, turns_with_differing_cost, uses_estimated,
+           prompt_tokens, completion_tokens, cache_read_tokens, cache_creation_tokens,
+           cost, reported_cost, difference,
+           estimated_cost, differing_cost, differing_reported_cost)
     SELECT *
       FROM unnest(
            %(quarter)b::timestamptz[], %(agent_id)b::uuid[], %(user_id)b::uuid[],
@@ -65,10 +72,13 @@ ADD = """
            %(turns)b::bigint[], %(turns_with_error)b::bigint[],
            %(turns_without_price)b::bigint[], %(turns_without_usage)b::bigint[],
            %(model_uses)b::bigint[], %(uses_without_usage)b::bigint[],
+           %(turns_with_differing_cost)b::bigint[], %(uses_estimated)b::bigint[],
            %(prompt_tokens)b::numeric[],
            %(completion_tokens)b::numeric[], %(cache_read_tokens)b::numeric[],
            %(cache_creation_tokens)b::numeric[], %(cost)b::numeric[],
-           %(reported_cost)b::numeric[], %(difference)b::numeric[])
+           %(reported_cost)b::numeric[], %(difference)b::numeric[],
+           %(estimated_cost)b::numeric[], %(differing_cost)b::numeric[],
+           %(differing_reported_cost)b::numeric[])
     ON CONFLICT (quarter, agent_id, user_id, provider, model, currency,
                  priced_as, pricing_rule, unpriced) DO UPDATE
        SET turns = known.turns + excluded.turns,
@@ -80,6 +90,9 @@ ADD = """
            model_uses = known.model_uses + excluded.model_uses,
            uses_without_usage =
                known.uses_without_usage + excluded.uses_without_usage,
+           turns_with_differing_cost =
+               known.turns_with_differing_cost + excluded.turns_with_differing_cost,
+           uses_estimated = known.uses_estimated + excluded.uses_estimated,
            prompt_tokens = coalesce(
                known.prompt_tokens + excluded.prompt_tokens,
                known.prompt_tokens, excluded.prompt_tokens),
@@ -100,7 +113,16 @@ ADD = """
                known.reported_cost, excluded.reported_cost),
            difference = coalesce(
                known.difference + excluded.difference,
-               known.difference, excluded.difference)
+               known.difference, excluded.difference),
+           estimated_cost = coalesce(
+               known.estimated_cost + excluded.estimated_cost,
+               known.estimated_cost, excluded.estimated_cost),
+           differing_cost = coalesce(
+               known.differing_cost + excluded.differing_cost,
+               known.differing_cost, excluded.differing_cost),
+           differing_reported_cost = coalesce(
+               known.differing_reported_cost + excluded.differing_reported_cost,
+               known.differing_reported_cost, excluded.differing_reported_cost)
 """
 
 

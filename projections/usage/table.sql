@@ -14,6 +14,8 @@ CREATE TABLE usage_of_quarter (
     turns_without_usage   bigint NOT NULL,
     model_uses            bigint NOT NULL,
     uses_without_usage    bigint NOT NULL,
+    turns_with_differing_cost bigint NOT NULL,
+    uses_estimated        bigint NOT NULL,
     prompt_tokens         numeric,
     completion_tokens     numeric,
     cache_read_tokens     numeric,
@@ -21,6 +23,9 @@ CREATE TABLE usage_of_quarter (
     cost            numeric,
     reported_cost   numeric,
     difference      numeric,
+    estimated_cost  numeric,
+    differing_cost  numeric,
+    differing_reported_cost numeric,
     UNIQUE NULLS NOT DISTINCT (quarter, agent_id, user_id, provider, model, currency,
                                priced_as, pricing_rule, unpriced)
 );
@@ -35,6 +40,9 @@ COMMENT ON COLUMN usage_of_quarter.turns_without_usage IS 'Turns that called a m
 COMMENT ON COLUMN usage_of_quarter.model_uses IS 'Turns that called this model; a turn may call several.';
 COMMENT ON COLUMN usage_of_quarter.uses_without_usage IS 'Of model_uses, those whose tokens are not all known.';
 COMMENT ON COLUMN usage_of_quarter.difference IS 'Reported costs minus ours, of uses that have both in US dollars.';
+COMMENT ON COLUMN usage_of_quarter.uses_estimated IS 'Of model_uses, those whose cost is an estimate.';
+COMMENT ON COLUMN usage_of_quarter.estimated_cost IS 'Of the cost, the part of these uses.';
+COMMENT ON COLUMN usage_of_quarter.differing_cost IS 'Of turns whose cost differs from what is reported, all their models together.';
 
 -- Turns made from spans are amended when more of these come: what such a turn has
 -- added is kept, to be taken back, for as long as its spans are. Later the log tells it.

@@ -114,7 +114,7 @@ async def test_calls_count_in_the_turn_that_they_name(
 
     shown = {each["session_id"]: figures(each) for each in sessions}
     # Another agent's session is not the caller's to count in.
-    assert shown == {"chat-1": (10, 4), "chat-2": (0, 0)}
+    assert shown == {"chat-1": (10, 4), "chat-2": (None, None)}
     assert figures(session) == (10, 4)
     assert [figures(each) for each in session["turns"]] == [(3, 1), (5, 3)]
     query = f"?decision=refused&session_id=chat-1&trace_id={traces[1]}"
@@ -151,7 +151,7 @@ async def test_changed_definitions_are_differences_of_decisions(
         assert (await world.explained(name))["stance"] == after
 
 
-def figures(row: Any) -> tuple[int, int]:
+def figures(row: Any) -> tuple[int | None, int | None]:
     return row["num_tool_calls"], row["num_tool_calls_with_error"]
 
 

@@ -73,8 +73,8 @@ async def test_a_session_shows_its_turns_from_the_earliest_on(
         "input_truncated": False,
         "output": None,
         "output_truncated": False,
-        "num_tool_calls": 0,
-        "num_tool_calls_with_error": 0,
+        "num_tool_calls": None,
+        "num_tool_calls_with_error": None,
     }
     assert reply.data["has_more_turns"] is False
     [listed] = (await recorder.list(by=ada)).data["sessions"]

@@ -66,6 +66,14 @@ async def test_a_file_has_all_groups_and_a_column_for_each_currency(
             "currency": currency,
             "known_cost_EUR": cost if currency == "EUR" else "",
             "known_cost_USD": cost if currency == "USD" else "",
+            "estimated_cost_EUR": "0" if currency == "EUR" else "",
+            "estimated_cost_USD": "0" if currency == "USD" else "",
+            "estimated_turns": "0",
+            "unknown_turns": "0" if cost else "1",
+            "cost_unknown_because": "" if cost else "no_such_model",
+            "differing_turns": "0",
+            "differing_cost": "",
+            "differing_reported_cost": "",
         }
         for model, cost, currency in [
             ("'=slow", "0.000002", "EUR"),

@@ -36,6 +36,12 @@ async def test_a_day_sums_up_what_its_turns_took(
         ("total", "prompt", "completion", "cache_read", "cache_creation")
     )
     tokens = {**unknown, "total": 9, "prompt": 6, "completion": 3, "cache_read": 0}
+    no_part: dict[str, Any] = {
+        "turns": 0,
+        "share_of_turns": None,
+        "costs": [],
+        "share_of_cost": None,
+    }
     all_of_it = {
         "turns_with_error": 1,
         "turns_without_price": 0,
@@ -46,8 +52,25 @@ async def test_a_day_sums_up_what_its_turns_took(
         "cost": 0.0000006,
         "currency": "USD",
         "known_costs": [{"currency": "USD", "cost": 0.0000006}],
+        "cost_unknown_because": [],
+        "completeness": {
+            "exact": {
+                "turns": 3,
+                "share_of_turns": 1,
+                "costs": [{"currency": "USD", "cost": 0.0000006}],
+                "share_of_cost": 1,
+            },
+            "estimated": {
+                "turns": 0,
+                "share_of_turns": 0,
+                "costs": [{"currency": "USD", "cost": 0}],
+                "share_of_cost": 0,
+            },
+            "unknown": {"turns": 0, "share_of_turns": 0},
+        },
         "reported_cost": None,
         "reported_cost_difference": None,
+        "differing": {"turns": 0, "cost": None, "reported_cost": None},
         "before": None,
         "unit_costs": None,
     }
@@ -74,6 +97,11 @@ async def test_a_day_sums_up_what_its_turns_took(
                 "cost": None,
                 "currency": None,
                 "known_costs": [],
+                "completeness": {
+                    "exact": no_part,
+                    "estimated": no_part,
+                    "unknown": {"turns": 0, "share_of_turns": None},
+                },
             },
         ],
         "totals": {**all_of_it, "turns": 6},

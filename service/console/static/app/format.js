@@ -1,8 +1,11 @@
 // Numbers as text; money with every digit that the service gave.
 
+const share = new Intl.NumberFormat("en", { style: "percent", maximumSignificantDigits: 2 });
 const whole = new Intl.NumberFormat("en");
 
 export const number = (value) => (value === null || value === undefined ? "–" : whole.format(Number(value)));
+
+export const percent = (value) => share.format(value);
 
 // Round what is large; keep at least two digits that count of what is small.
 export function money(value, currency = "USD") {

@@ -147,6 +147,7 @@ const said = (row) => [
   `${number(row.known_token_usage.total)} tokens`,
   row.turns_with_error > 0 && `${plural(row.turns_with_error, "turn")} failed`,
   row.turns_without_price > 0 && `${plural(row.turns_without_price, "turn")} without a price`,
+  row.differing.turns > 0 && `${plural(row.differing.turns, "turn")} with another cost than reported`,
 ].filter(Boolean).join(", ");
 
 function Today() {

@@ -32,6 +32,8 @@ def usage(day: str, known: dict[str, Any], without_price: int = 0) -> Any:
         "cost": costs[0]["cost"] if is_complete else None,
         "currency": costs[0]["currency"] if is_complete else None,
         "known_costs": costs,
+        "completeness": {"estimated": {"turns": 0, "share_of_cost": None}},
+        "differing": {"turns": 0, "cost": None, "reported_cost": None},
     }
 
 
@@ -94,7 +96,9 @@ def test_a_model_lacks_the_prices_of_its_own_calls(visit: Visit) -> None:
     visitor.open("usage?by=model")
 
     caption = "Usage by model, the largest cost first"
-    rows = table(visitor.page, caption).locator("td:nth-last-child(-n + 2)")
+    rows = table(visitor.page, caption).locator(
+        "td:nth-last-child(n + 3):nth-last-child(-n + 4)"
+    )
     expect(rows).to_have_text(
         [
             *("1 USD", "0"),
@@ -106,6 +110,38 @@ def test_a_model_lacks_the_prices_of_its_own_calls(visit: Visit) -> None:
     expect(rows.nth(1)).to_have_text("0")
     visitor.click("Without a price")
     expect(rows.nth(5)).to_have_text("0")
+    assert visitor.violations() == []
+
+
+def test_what_is_an_estimate_and_what_differs_is_told(visit: Visit) -> None:
+    # given
+    days = [
+        usage("2026-03-01", {"USD": 4})
+        | {"completeness": {"estimated": {"turns": 1, "share_of_cost": 0.125}}},
+        usage("2026-03-02", {"EUR": 3, "USD": 1})
+        | {"completeness": {"estimated": {"turns": 2, "share_of_cost": None}}},
+        usage("2026-03-03", {"USD": 2})
+        | {"differing": {"turns": 1, "cost": 0.5, "reported_cost": 0.25}},
+    ]
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": days, "has_next_page": False})
+
+    # when
+    visitor.open("usage")
+
+    # then
+    cells = table(visitor.page, "Usage by day").locator("td:nth-last-child(-n + 2)")
+    expect(cells).to_have_text(
+        [
+            *("1 turn, 13% of the cost", "0"),
+            *("2 turns", "0"),
+            *("0", "1 turn: 0.5 USD, reported 0.25 USD"),
+        ]
+    )
+    visitor.click("Differs from reported")
+    expect(cells.nth(1)).to_have_text("0")
+    visitor.click("Differs from reported")
+    expect(cells.nth(1)).to_have_text("1 turn: 0.5 USD, reported 0.25 USD")
     assert visitor.violations() == []
 
 
