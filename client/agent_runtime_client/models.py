@@ -405,6 +405,24 @@ class CheckpointKey(Model):
     public_key: str
 
 
+class Completeness(Model):
+    """What of a cost is exact, what an estimate, and what is unknown.
+
+    An estimate depends on something that the telemetry doesn't tell for certain:
+    `estimated` of the turn names it.
+    """
+
+    exact: KnownPart
+    estimated: KnownPart
+    unknown: UnknownPart
+
+    CONVERTERS = {
+        "exact": lambda value: KnownPart.decode(value),
+        "estimated": lambda value: KnownPart.decode(value),
+        "unknown": lambda value: UnknownPart.decode(value),
+    }
+
+
 class ConnectorDecisions(Model):
     connector_id: UUID
     tools: Sequence[ToolDecision]
@@ -728,6 +746,22 @@ class Difference(Model):
     after: Any
 
 
+class DifferingTurns(Model):
+    """Turns whose cost differs by more than 1 % from what is reported.
+
+    `cost` is their sum, `reported_cost` that of what is reported, in US dollars.
+    """
+
+    turns: int
+    cost: Decimal | None
+    reported_cost: float | None
+
+    CONVERTERS = {
+        "cost": decimal,
+        "reported_cost": float,
+    }
+
+
 class ExplainedRule(Model):
     """A rule of the connector; a decisive one matches and has the rules' stance.
 
@@ -848,6 +882,18 @@ class Explanation(Model):
         "granted_since": lambda value: Origin.decode(value),
         "rules": lambda value: list_of(ExplainedRule.decode)(value),
     }
+
+
+class ExportedLogs(Model):
+    partialSuccess: LogsPartialSuccess | NotGiven = NOT_GIVEN
+
+    CONVERTERS = {
+        "partialSuccess": lambda value: LogsPartialSuccess.decode(value),
+    }
+
+
+class ExportedMetrics(Model):
+    pass
 
 
 class ExportedTraces(Model):
@@ -1137,6 +1183,25 @@ class KnownContract(Model):
     }
 
 
+class KnownPart(Model):
+    """A part of the known costs.
+
+    Turns are counted for each model. `share_of_cost` is null without a cost, and with
+    costs in several currencies.
+    """
+
+    turns: int
+    share_of_turns: float | None
+    costs: Sequence[CurrencyCost]
+    share_of_cost: float | None
+
+    CONVERTERS = {
+        "share_of_turns": float,
+        "costs": lambda value: list_of(CurrencyCost.decode)(value),
+        "share_of_cost": float,
+    }
+
+
 class KnownPrice(Model):
     """A price for a period, and the log positions between which it was recorded.
 
@@ -1296,6 +1361,11 @@ class LogCheckHealth(Model):
     CONVERTERS = {
         "completed_at": datetime.fromisoformat,
     }
+
+
+class LogsPartialSuccess(Model):
+    rejectedLogRecords: str
+    errorMessage: str
 
 
 class Me(Model):
@@ -1917,8 +1987,8 @@ class Session(Model):
     num_traces_with_error: int | None
     trace_latency_ms_p50: float | None
     trace_latency_ms_p99: float | None
-    num_tool_calls: int
-    num_tool_calls_with_error: int
+    num_tool_calls: int | None
+    num_tool_calls_with_error: int | None
     first_input: str | None
     first_input_truncated: bool
     last_output: str | None
@@ -2016,8 +2086,8 @@ class SessionWithTurns(Model):
     num_traces_with_error: int | None
     trace_latency_ms_p50: float | None
     trace_latency_ms_p99: float | None
-    num_tool_calls: int
-    num_tool_calls_with_error: int
+    num_tool_calls: int | None
+    num_tool_calls_with_error: int | None
     first_input: str | None
     first_input_truncated: bool
     last_output: str | None
@@ -2055,8 +2125,8 @@ class ShadowingRule(Model):
 
 
 class ShownTurn(Model):
-    num_tool_calls: int
-    num_tool_calls_with_error: int
+    num_tool_calls: int | None
+    num_tool_calls_with_error: int | None
     turn_id: str
     trace_id: str | None
     start_time: datetime
@@ -2439,6 +2509,17 @@ class UnitCosts(Model):
     }
 
 
+class UnknownPart(Model):
+    """Turns without a cost, counted for each model: `unpriced` has the reasons."""
+
+    turns: int
+    share_of_turns: float | None
+
+    CONVERTERS = {
+        "share_of_turns": float,
+    }
+
+
 class UnpricedUses(Model):
     """Why model calls have no cost, and in how many turns, counted for each model."""
 
@@ -2464,8 +2545,20 @@ class Usage(Model):
     cost: Decimal | None
     currency: str | None
     known_costs: Sequence[CurrencyCost]
+    cost_unknown_because: Sequence[
+        Literal[
+            "no_such_model",
+            "no_price_then",
+            "count_missing",
+            "counts_contradict",
+            "contract_lacks_rate",
+            "several_currencies",
+        ]
+    ]
+    completeness: Completeness
     reported_cost: float | None
     reported_cost_difference: float | None
+    differing: DifferingTurns
     before: UsageBefore | None
     unit_costs: UnitCosts | None
     starts_at: datetime | None
@@ -2484,8 +2577,10 @@ class Usage(Model):
         "known_token_usage": lambda value: TokenSums.decode(value),
         "cost": decimal,
         "known_costs": lambda value: list_of(CurrencyCost.decode)(value),
+        "completeness": lambda value: Completeness.decode(value),
         "reported_cost": float,
         "reported_cost_difference": float,
+        "differing": lambda value: DifferingTurns.decode(value),
         "before": lambda value: UsageBefore.decode(value),
         "unit_costs": lambda value: UnitCosts.decode(value),
         "starts_at": datetime.fromisoformat,
@@ -2503,6 +2598,16 @@ class UsageBefore(Model):
     cost: Decimal | None
     currency: str | None
     known_costs: Sequence[CurrencyCost]
+    cost_unknown_because: Sequence[
+        Literal[
+            "no_such_model",
+            "no_price_then",
+            "count_missing",
+            "counts_contradict",
+            "contract_lacks_rate",
+            "several_currencies",
+        ]
+    ]
 
     CONVERTERS = {
         "cost": decimal,
@@ -2540,8 +2645,20 @@ class UsageSums(Model):
     cost: Decimal | None
     currency: str | None
     known_costs: Sequence[CurrencyCost]
+    cost_unknown_because: Sequence[
+        Literal[
+            "no_such_model",
+            "no_price_then",
+            "count_missing",
+            "counts_contradict",
+            "contract_lacks_rate",
+            "several_currencies",
+        ]
+    ]
+    completeness: Completeness
     reported_cost: float | None
     reported_cost_difference: float | None
+    differing: DifferingTurns
     before: UsageBefore | None
     unit_costs: UnitCosts | None
 
@@ -2551,8 +2668,10 @@ class UsageSums(Model):
         "known_token_usage": lambda value: TokenSums.decode(value),
         "cost": decimal,
         "known_costs": lambda value: list_of(CurrencyCost.decode)(value),
+        "completeness": lambda value: Completeness.decode(value),
         "reported_cost": float,
         "reported_cost_difference": float,
+        "differing": lambda value: DifferingTurns.decode(value),
         "before": lambda value: UsageBefore.decode(value),
         "unit_costs": lambda value: UnitCosts.decode(value),
     }
@@ -2693,6 +2812,7 @@ __all__ = [
     "ChangedCalls",
     "ChangedConnector",
     "CheckpointKey",
+    "Completeness",
     "Connector",
     "ConnectorDecisions",
     "ConnectorDifference",
@@ -2711,9 +2831,12 @@ __all__ = [
     "Definitions",
     "DestroyedKey",
     "Difference",
+    "DifferingTurns",
     "ExplainedRule",
     "ExplainedToolCall",
     "Explanation",
+    "ExportedLogs",
+    "ExportedMetrics",
     "ExportedTraces",
     "Exposure",
     "FollowerHealth",
@@ -2733,6 +2856,7 @@ __all__ = [
     "IssuedAgentToken",
     "IssuedToken",
     "KnownContract",
+    "KnownPart",
     "KnownPrice",
     "LabelFraction",
     "ListCost",
@@ -2740,6 +2864,7 @@ __all__ = [
     "ListedConnector",
     "ListedSecret",
     "LogCheckHealth",
+    "LogsPartialSuccess",
     "Me",
     "ModelDifference",
     "ModelEntry",
@@ -2808,6 +2933,7 @@ __all__ = [
     "TraceStoreFigures",
     "TurnReceipt",
     "UnitCosts",
+    "UnknownPart",
     "UnpricedUses",
     "Usage",
     "UsageBefore",

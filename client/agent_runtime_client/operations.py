@@ -300,6 +300,8 @@ GET_SESSION: Final = Operation(
     takes_min_position=True,
 )
 POST_TRACES: Final = Operation("post_traces", "POST", "/v1/traces")
+POST_LOGS: Final = Operation("post_logs", "POST", "/v1/logs")
+POST_METRICS: Final = Operation("post_metrics", "POST", "/v1/metrics")
 GET_USAGE: Final = Operation("get_usage", "GET", "/api/usage", takes_min_position=True)
 GET_USAGE_CSV: Final = Operation(
     "get_usage_csv", "GET", "/api/usage/export.csv", takes_min_position=True

@@ -11,6 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from service.sessions.otlp.body import JSON, PROTOBUF
+from service.sessions.otlp.signals import Signal
 
 REASONS_MAX: Final = 5
 # google.rpc codes by HTTP status.
@@ -29,17 +30,18 @@ CODES: Final = {
 
 
 def partial_success(
-    request: web.Request, *, rejected: int, reasons: Sequence[str]
+    request: web.Request, signal: Signal, *, rejected: int, reasons: Sequence[str]
 ) -> web.Response:
-    """Return the number of rejected spans and the reasons; empty if there are none."""
+    """Return the number of rejected items and the reasons; empty if there are none."""
     message = joined_reasons(reasons)
     if request.content_type == PROTOBUF:
+        # Those of all signals are encoded alike.
         response = ExportTraceServiceResponse()
         if rejected:
             response.partial_success.rejected_spans = rejected
             response.partial_success.error_message = message
         return web.Response(body=response.SerializeToString(), content_type=PROTOBUF)
-    partial = {"rejectedSpans": str(rejected), "errorMessage": message}
+    partial = {signal.rejected: str(rejected), "errorMessage": message}
     return web.Response(
         body=orjson.dumps({"partialSuccess": partial} if rejected else {}),
         content_type=JSON,

@@ -132,6 +132,7 @@ def _entry(
             output=output_of(found, row),
             error=_error(span) if is_error else None,
         ),
+        is_event=row.are_events,
     )
 
 

@@ -18,6 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
 from service.agents.aggregate import Agent
@@ -110,7 +111,6 @@ class Ingest:
         for key, error in rejected.items():
             forbidden = isinstance(error, ForbiddenError)
             outcome.reject(sent[key], error.message, forbidden=forbidden)
-        outcome.count()
         return outcome
 
     async def _kept(
@@ -139,7 +139,7 @@ class Ingest:
         count = sum(len(scope.spans) for scope in resource_spans.scope_spans)
         outcome.spans += count
         try:
-            agent_id = await self._agent(resource_spans, principal)
+            agent_id = await self.agent_of(resource_spans.resource, principal)
         except (ForbiddenError, InvalidRequestError) as error:
             forbidden = isinstance(error, ForbiddenError)
             outcome.reject(count, error.message, forbidden=forbidden)
@@ -161,8 +161,13 @@ class Ingest:
             else:
                 outcome.ignored += 1
 
-    async def _agent(self, resource_spans: ResourceSpans, principal: Principal) -> UUID:
-        pairs = resource_spans.resource.attributes
+    async def agent_of(self, resource: Resource, principal: Principal) -> UUID:
+        """Return the agent that a resource names.
+
+        :raises InvalidRequestError: it names none
+        :raises ForbiddenError: the caller may not record its sessions
+        """
+        pairs = resource.attributes
         text = await computed(len(pairs), _agent_text, pairs)
         try:
             agent_id = UUID(text or "")

@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 Keys = tuple[str, ...]
 TIER: Final = "service_tier"
+SPEED: Final = "speed"
 BATCH: Final = "processing"
 SEARCHES: Final = "web_searches"
 WRITES_1H: Final = "cache_write_1h_tokens"
@@ -39,6 +40,8 @@ class Instrumentation:
     ``wrong_in_streams`` is what a span of a stream tells, but not as it was.
     ``zero_is_untold`` are counts that it writes as 0 where it doesn't know them.
     ``stream_log`` marks the span that tells the usage of a stream's call beside it.
+    ``are_events``: its spans are made of log events, so that none tells when the turn
+    ended.
     """
 
     name: str
@@ -108,6 +111,7 @@ class Instrumentation:
         "gen_ai.openai.response.service_tier",
         "anthropic.response.service_tier",
     )
+    speed: Keys = ()
     asked_tier: Keys = (
         "openai.request.service_tier",
         "gen_ai.openai.request.service_tier",
@@ -134,6 +138,7 @@ class Instrumentation:
     wrong_in_streams: Keys = ()
     zero_is_untold: Keys = ()
     stream_log: tuple[str, str] | None = None
+    are_events: bool = False
     counted: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:

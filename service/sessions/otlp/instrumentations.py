@@ -5,10 +5,11 @@ GenAI conventions in their versions. A new instrumentation is a row here, and a
 recording in ``tests/instruments/costs``.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from service.sessions.otlp.agent_programs import PROGRAMS
+from service.sessions.otlp.general import GENERAL
 from service.sessions.otlp.instrumentation import (
     AUDIO,
     MODEL,
@@ -19,57 +20,8 @@ from service.sessions.otlp.instrumentation import (
     WRITES,
     WRITES_1H,
     Instrumentation,
-    Keys,
 )
 
-# Further parts of the usage, by the names of service.price_catalog.usage.
-DETAILS: Final[Mapping[str, Keys]] = {
-    "cache_write_5m_tokens": (
-        "anthropic.usage.cache_creation.ephemeral_5m_input_tokens",
-        "gen_ai.usage.details.ephemeral_5m_input_tokens",
-    ),
-    "cache_write_1h_tokens": (
-        "anthropic.usage.cache_creation.ephemeral_1h_input_tokens",
-        "gen_ai.usage.details.ephemeral_1h_input_tokens",
-    ),
-    "input_audio_tokens": (
-        "llm.token_count.prompt_details.audio",
-        "gen_ai.usage.audio.input_tokens",
-        "gen_ai.usage.details.input_audio_tokens",
-    ),
-    "output_audio_tokens": (
-        "llm.token_count.completion_details.audio",
-        "gen_ai.usage.audio.output_tokens",
-        "gen_ai.usage.details.output_audio_tokens",
-    ),
-    "cache_audio_read_tokens": (
-        "gen_ai.usage.audio.cache_read.input_tokens",
-        "gen_ai.usage.details.cache_audio_read_tokens",
-    ),
-    "input_image_tokens": ("gen_ai.usage.image.input_tokens",),
-    "output_image_tokens": ("gen_ai.usage.image.output_tokens",),
-    "cache_image_read_tokens": ("gen_ai.usage.image.cache_read.input_tokens",),
-    "output_reasoning_tokens": (
-        "llm.token_count.completion_details.reasoning",
-        "gen_ai.usage.reasoning.output_tokens",
-        "gen_ai.usage.reasoning_tokens",
-        "llm.usage.reasoning_tokens",
-        "gen_ai.usage.output_reasoning_tokens",
-        "gen_ai.usage.output_tokens.reasoning",
-        "gen_ai.usage.thoughts_tokens",
-        "gen_ai.usage.thoughts_token_count",
-        "gen_ai.usage.details.reasoning_tokens",
-        "gen_ai.usage.details.thinking_tokens",
-        "gen_ai.usage.details.thoughts_tokens",
-    ),
-    "web_searches": ("gen_ai.usage.details.web_search_requests",),
-}
-GENERAL: Final = Instrumentation(
-    name="the conventions",
-    details=DETAILS,
-    documents=("output.value",),
-    parameters=("llm.invocation_parameters",),
-)
 _GEN_AI_TOOLS: Final = ("gen_ai.tool.definitions",)
 # With a number after it.
 _INFERENCE_TOOLS: Final = ("llm.tools.",)
@@ -260,26 +212,15 @@ ROWS: Final = (
         caches="inside",
         untold=(TIER, SEARCHES, WRITES_1H, AUDIO),
     ),
-    replace(
-        GENERAL,
-        name="Claude Code",
-        scopes=("com.anthropic.claude_code.tracing",),
-        kind=("gen_ai.operation.name", "span.type"),
-        calls=("llm_request",),
-        model=("gen_ai.response.model", "gen_ai.request.model", "model"),
-        prompt=("input_tokens",),
-        completion=("output_tokens",),
-        cache_read=("cache_read_tokens",),
-        cache_creation=("cache_creation_tokens",),
-        inputs=("user_prompt",),
-        caches="outside",
-    ),
+    *PROGRAMS,
 )
+# With these at its end, a scope is a prefix.
+PREFIXES: Final = (".", "_")
 _BY_SCOPE: Final = {
-    scope: row for row in ROWS for scope in row.scopes if not scope.endswith(".")
+    scope: row for row in ROWS for scope in row.scopes if not scope.endswith(PREFIXES)
 }
 _BY_PREFIX: Final = tuple(
-    (scope, row) for row in ROWS for scope in row.scopes if scope.endswith(".")
+    (scope, row) for row in ROWS for scope in row.scopes if scope.endswith(PREFIXES)
 )
 
 

@@ -15,7 +15,12 @@ from service.sessions.otlp.attributes import (
     first_text,
 )
 from service.sessions.otlp.counts import read_counts
-from service.sessions.otlp.instrumentation import SEARCHES, TIER, Instrumentation
+from service.sessions.otlp.instrumentation import (
+    SEARCHES,
+    SPEED,
+    TIER,
+    Instrumentation,
+)
 from service.sessions.otlp.span import ModelCall
 from service.sessions.otlp.unread import tells_usage
 from service.sessions.otlp.untold import SEARCH_TOOL, ModelCallRead, asks_for_search
@@ -100,6 +105,8 @@ def model_call(
         details=_details(found, row, answer),
     )
     conditions, is_tier_told = _conditions(found, row, answer)
+    if (speed := first_text(found, *row.speed)) not in (None, "normal"):
+        conditions[SPEED] = _stored(speed)
     read = ModelCallRead(
         found=found,
         row=row,

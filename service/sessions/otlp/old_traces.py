@@ -11,6 +11,7 @@ from prometheus_client import Counter
 from service.database import Pool, message_of
 from service.pacing import Pace
 from service.sessions.late_spans import AMENDED_FOR
+from service.sessions.otlp.logs.prompts import delete_old_prompts
 
 FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
@@ -52,6 +53,7 @@ async def keep_deleting_old_traces(pool: Pool) -> None:
     while True:
         try:
             await delete_old_traces(pool)
+            await delete_old_prompts(pool)
         except (psycopg.Error, OSError) as error:
             logger.warning("can't delete old traces: %s", message_of(error))
         await asyncio.sleep(FORGET_EVERY_S)

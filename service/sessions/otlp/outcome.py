@@ -1,4 +1,4 @@
-"""The outcome of a request's spans: accepted, ignored, rejected."""
+"""The outcome of a request's spans or log records: accepted, ignored, rejected."""
 
 from dataclasses import dataclass, field
 
@@ -10,10 +10,20 @@ SPANS = Metric(
     ["outcome"],
 )
 
+RECORDS = Metric(
+    "agent_runtime_reported_log_records_total",
+    "Log records of POST /v1/logs: accepted, rejected, or ignored as irrelevant to "
+    "turns.",
+    ["outcome"],
+)
+
 
 @dataclass(slots=True)
 class IngestOutcome:
-    """Counts of a request's spans, and the reasons for rejected ones."""
+    """Counts of a request's spans, and the reasons for rejected ones.
+
+    Log records are counted as the spans that are made of them.
+    """
 
     spans: int = 0
     ignored: int = 0
@@ -31,8 +41,9 @@ class IngestOutcome:
         self.reasons.append(reason)
         self.all_forbidden = self.all_forbidden and forbidden
 
-    def count(self) -> None:
+    def count(self, metric: Metric, *, others: int = 0) -> None:
+        """Count what became of the spans, and ``others`` that were ignored before."""
         accepted = self.spans - self.ignored - self.rejected
-        SPANS.labels("accepted").inc(accepted)
-        SPANS.labels("ignored").inc(self.ignored)
-        SPANS.labels("rejected").inc(self.rejected)
+        metric.labels("accepted").inc(accepted)
+        metric.labels("ignored").inc(self.ignored + others)
+        metric.labels("rejected").inc(self.rejected)

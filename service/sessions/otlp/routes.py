@@ -1,10 +1,12 @@
-"""OTLP/HTTP: the one operation that speaks another protocol than the rest."""
+"""OTLP/HTTP: the operations that speak another protocol than the rest."""
 
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
+from typing import Final
 
 from aiohttp import web
+from prometheus_client import Counter
 from typing_extensions import TypedDict
 
 from service.errors import ForbiddenError, MalformedRequestError
@@ -18,9 +20,11 @@ from service.http.own_writes import remember_write
 from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
 from service.sessions.otlp.body import JSON, PROTOBUF, decoded, read_export
 from service.sessions.otlp.ingest import LARGE_BYTES_MIN, Ingest
+from service.sessions.otlp.logs.spans import as_spans
 from service.sessions.otlp.old_traces import keep_deleting_old_traces
-from service.sessions.otlp.outcome import IngestOutcome
+from service.sessions.otlp.outcome import RECORDS, SPANS, IngestOutcome
 from service.sessions.otlp.recording import Recording
+from service.sessions.otlp.signals import LOGS, METRICS, TRACES, Signal
 from service.tasks import background_task, end_tasks
 from service.waits import holding
 
@@ -39,16 +43,37 @@ class ExportedTraces(TypedDict, total=False):
     partialSuccess: PartialSuccess
 
 
+class LogsPartialSuccess(TypedDict):
+    rejectedLogRecords: str
+    errorMessage: str
+
+
+class ExportedLogs(TypedDict, total=False):
+    partialSuccess: LogsPartialSuccess
+
+
+class ExportedMetrics(TypedDict):
+    pass
+
+
+TOO_MANY: Final = (
+    "the agent has 500,000 open traces (`too_many_traces`), or there were too many "
+    "rejected tokens from this address"
+)
+TOO_SLOW: Final = (
+    "the body took too long to arrive (`upload_too_slow`), those before it did "
+    "(`overloaded`), or the service is temporarily unavailable"
+)
+
+
 @routes.post(
     "/v1/traces",
     answers={
         200: "spans accepted, perhaps not all of them",
         400: "no span could be accepted (`spans_refused`), or the body is no request "
-        "(`not_otlp`, `not_gzip`)",
-        429: "the agent has 500,000 open traces (`too_many_traces`), or there were "
-        "too many rejected tokens from this address",
-        503: "the body took too long to arrive (`upload_too_slow`), those before it "
-        "did (`overloaded`), or the service is temporarily unavailable",
+        "(`not_otlp`, `not_gzip`), or one of another signal (`wrong_signal`)",
+        429: TOO_MANY,
+        503: TOO_SLOW,
     },
     data=ExportedTraces,
     content_type=JSON,
@@ -73,8 +98,65 @@ async def post_traces(request: web.Request) -> web.Response:
     spans were rejected, an error when all were. In protobuf an error is a
     google.rpc.Status.
     """
-    ingest = request.config_dict[INGEST]
+    return await _taken(request, TRACES, SPANS)
 
+
+@routes.post(
+    "/v1/logs",
+    answers={
+        200: "log records accepted, perhaps not all of them",
+        400: "no log record could be accepted (`records_refused`), or the body is no "
+        "request (`not_otlp`, `not_gzip`), or one of another signal (`wrong_signal`)",
+        429: TOO_MANY,
+        503: TOO_SLOW,
+    },
+    data=ExportedLogs,
+    content_type=JSON,
+    idempotent_key=False,
+    raw_body=(PROTOBUF, JSON),
+    also_answers_in=(PROTOBUF,),
+    refusal=refusal,
+)
+async def post_logs(request: web.Request) -> web.Response:
+    """Ingest log events of Claude Code and Codex over OTLP/HTTP.
+
+    Takes an ExportLogsServiceRequest as `POST /v1/traces` takes spans, with the same
+    bounds and rights. The events of a prompt become a turn, as spans would; where spans
+    of it come, too, each model call counts once. Other log records are ignored.
+    """
+    return await _taken(request, LOGS, RECORDS)
+
+
+@routes.post(
+    "/v1/metrics",
+    answers={
+        200: "metrics received, and not kept",
+        400: "the body is no request (`not_otlp`, `not_gzip`), or one of another "
+        "signal (`wrong_signal`)",
+        503: TOO_SLOW,
+    },
+    data=ExportedMetrics,
+    content_type=JSON,
+    idempotent_key=False,
+    raw_body=(PROTOBUF, JSON),
+    also_answers_in=(PROTOBUF,),
+    refusal=refusal,
+)
+async def post_metrics(request: web.Request) -> web.Response:
+    """Receive metrics over OTLP/HTTP, and keep nothing.
+
+    For programs that send all signals to one address. What they cost, spans and log
+    events tell.
+    """
+    async with _received(request) as body:
+        await decoded(body, request.content_type, METRICS)
+    return partial_success(request, METRICS, rejected=0, reasons=())
+
+
+@asynccontextmanager
+async def _received(request: web.Request) -> AsyncIterator[bytes]:
+    """Read the body, and yield it while there is room to work on it."""
+    ingest = request.config_dict[INGEST]
     line_s = request.config_dict[WAITS].body_s
     async with holding(ingest.at_once, line_s, "the uploads before this one"):
         async with uploading(request):
@@ -83,14 +165,19 @@ async def post_traces(request: web.Request) -> web.Response:
         if len(body) > LARGE_BYTES_MIN:
             turn = holding(ingest.large, line_s, "the large uploads before this one")
         async with turn:
-            outcome, position = await _ingest(request, ingest, body)
+            yield body
+
+
+async def _taken(request: web.Request, signal: Signal, metric: Counter) -> web.Response:
+    async with _received(request) as body:
+        outcome, position = await _ingest(request, signal, metric, body)
     if outcome.all_rejected:
         message = joined_reasons(outcome.reasons)
         if outcome.all_forbidden:
             raise ForbiddenError(message)
-        raise MalformedRequestError(message, code="spans_refused")
+        raise MalformedRequestError(message, code=signal.refused)
     response = partial_success(
-        request, rejected=outcome.rejected, reasons=outcome.reasons
+        request, signal, rejected=outcome.rejected, reasons=outcome.reasons
     )
     if position is not None:
         response.headers[POSITION_HEADER] = str(position)
@@ -98,10 +185,11 @@ async def post_traces(request: web.Request) -> web.Response:
 
 
 async def _ingest(
-    request: web.Request, ingest: Ingest, body: bytes
+    request: web.Request, signal: Signal, metric: Counter, body: bytes
 ) -> tuple[IngestOutcome, int | None]:
-    """Return what became of the spans, and the position of the last event."""
-    export = await decoded(body, request.content_type)
+    """Return what became of the items, and the position of the last event."""
+    ingest = request.config_dict[INGEST]
+    export = await decoded(body, request.content_type, signal)
     recording = Recording(
         log=ingest.log,
         vault=ingest.vault,
@@ -110,12 +198,16 @@ async def _ingest(
         authenticate=partial(authenticate_again, request),
         metadata=request_metadata(request),
     )
+    others = 0
+    if signal is LOGS:
+        export, others = await as_spans(export, ingest, recording.principal)
     try:
         outcome = await ingest.take(export, len(body), recording)
     finally:
         # Also what was recorded before a failure.
         if recording.position is not None:
             remember_write(request, recording.position)
+    outcome.count(metric, others=others)
     return outcome, recording.position
 
 

@@ -49,6 +49,7 @@ async def kept_entry(
         sealed_input=None,
         sealed_output=None,
         sealed_error=None,
+        is_event=entry.is_event,
     )
     try:
         return replace(

@@ -52,7 +52,7 @@ class Entry:
     """Times, texts and outcome of a span with which a turn can begin.
 
     ``is_root`` is False if its parent is in the calling service. ``user`` is the id or
-    the name of the session's user.
+    the name of the session's user. ``is_event``: the turn ends with its last span.
     """
 
     is_root: bool
@@ -60,6 +60,7 @@ class Entry:
     user: str | None
     is_error: bool
     texts: Texts
+    is_event: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -122,6 +123,8 @@ class KeptEntry:
     sealed_input: str | None
     sealed_output: str | None
     sealed_error: str | None
+    # Traces that an earlier version kept don't have it.
+    is_event: bool = False
 
     @property
     def size(self) -> int:

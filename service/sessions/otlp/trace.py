@@ -109,7 +109,7 @@ def turn_of(
         entry_span_id=begin.span_id,
         session_id=session_id,
         started_at=datetime.fromisoformat(begin.started_at),
-        ended_at=datetime.fromisoformat(entry.ended_at),
+        ended_at=_end(entry, ordered),
         entry=entry,
         shares=_shares(ordered),
         spans=sum(1 for span in spans if span.counts),
@@ -146,6 +146,15 @@ def _begin(ordered: Sequence[KeptSpan]) -> tuple[KeptSpan, KeptEntry] | None:
         key=lambda found: (not found[1].is_root, found[0].sort_key),
         default=None,
     )
+
+
+def _end(entry: KeptEntry, spans: Sequence[KeptSpan]) -> datetime:
+    own = datetime.fromisoformat(entry.ended_at)
+    if not any(span.entry.is_event for span in spans if span.entry is not None):
+        return own
+    # Events tell no end, and the root span of their program may end before them.
+    ends = (datetime.fromisoformat(span.ended_at or span.started_at) for span in spans)
+    return max(own, *ends)
 
 
 def _named(begin: KeptSpan, ordered: Sequence[KeptSpan]) -> str | None:

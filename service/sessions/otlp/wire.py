@@ -6,12 +6,9 @@ hundred times the memory of the body.
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from google.protobuf.descriptor import Descriptor
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-)
 
 FIELD_BYTES_MIN: Final = 2
 VARINT_BITS_MAX: Final = 70
@@ -26,26 +23,27 @@ Messages: TypeAlias = "Mapping[int, Messages]"
 """The fields of a message that are messages, by number."""
 
 
-def has_more_fields(body: bytes, fields_max: int) -> bool:
-    """Say whether an export has more fields than a maximum, in all its messages.
+def has_more_fields(body: bytes, fields_max: int, request: type[Any]) -> bool:
+    """Say whether a request has more fields than a maximum, in all its messages.
 
     Stops at the first fault, as decoding does, which reports it.
     """
     if len(body) <= FIELD_BYTES_MIN * fields_max:
         return False
     try:
-        return any(True for _ in islice(_fields(body), fields_max, None))
+        fields = _fields(body, _messages_of(request.DESCRIPTOR))
+        return any(True for _ in islice(fields, fields_max, None))
     except (IndexError, KeyError):
         return False
 
 
-def _fields(body: bytes) -> Iterator[int]:
+def _fields(body: bytes, messages: Messages) -> Iterator[int]:
     """Yield the tag of each field, those of inner messages after their own.
 
     :raises IndexError: the body, or a message in it, ends too early
     :raises KeyError: a field has an unknown wire type
     """
-    position, end, messages = 0, len(body), _EXPORT
+    position, end = 0, len(body)
     outer: list[tuple[int, Messages]] = []
     while True:
         while position == end:
@@ -83,14 +81,14 @@ def _varint(body: bytes, position: int) -> tuple[int, int]:
     raise IndexError
 
 
-def _messages_of(message: Descriptor, known: dict[str, Messages]) -> Messages:
-    if message.full_name not in known:
+def _messages_of(message: Descriptor) -> Messages:
+    if message.full_name not in _KNOWN:
         # A value can hold values.
-        known[message.full_name] = found = {}
+        _KNOWN[message.full_name] = found = {}
         for field in message.fields:
             if field.message_type is not None:
-                found[field.number] = _messages_of(field.message_type, known)
-    return known[message.full_name]
+                found[field.number] = _messages_of(field.message_type)
+    return _KNOWN[message.full_name]
 
 
-_EXPORT: Final = _messages_of(ExportTraceServiceRequest.DESCRIPTOR, {})
+_KNOWN: Final[dict[str, dict[int, Messages]]] = {}

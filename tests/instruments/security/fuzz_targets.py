@@ -6,12 +6,10 @@ unless the reader did what it promises not to.
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-)
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
 from agent_runtime_client.kafka.errors import ForeignTopicError
 from agent_runtime_client.proofs.checkpoint import Checkpoint
@@ -31,8 +29,10 @@ from service.price_catalog.imports.litellm.importer import (
     InvalidPriceSourceError,
     import_litellm,
 )
-from service.sessions.otlp.body import _from_json, _from_protobuf
+from service.sessions.otlp.body import from_json, from_protobuf
 from service.sessions.otlp.conventions import SpanError, reported_span
+from service.sessions.otlp.logs.events import agent_events, resource_spans
+from service.sessions.otlp.signals import LOGS, TRACES, Signal
 from service.tool_rules.body import BulkToolUpdate
 from service.tool_rules.glob import matches
 from tests.unit.tool_rules.naive_glob import matches_by_definition
@@ -73,20 +73,28 @@ def _depth(value: Any) -> int:
 
 
 def otlp_json(data: bytes) -> bool:
-    return _spans(_from_json, data)
+    return _spans(from_json, data)
 
 
 def otlp_protobuf(data: bytes) -> bool:
-    return _spans(_from_protobuf, data)
+    return _spans(from_protobuf, data)
 
 
-def _spans(read: Callable[[bytes], ExportTraceServiceRequest], data: bytes) -> bool:
+def _spans(read: Callable[[bytes, Signal], Any], data: bytes) -> bool:
+    """Read bytes as spans, and as the log events that spans are made of."""
     taken = False
-    try:
-        export = read(data)
-    except ServiceError:
-        return False
-    for resource in export.resource_spans:
+    with contextlib.suppress(ServiceError):
+        taken = _are_read(read(data, TRACES).resource_spans)
+    with contextlib.suppress(ServiceError):
+        for resource in read(data, LOGS).resource_logs:
+            events = [event.in_turn(event.trace_id) for event in agent_events(resource)]
+            taken = _are_read([resource_spans(resource, events)]) or taken
+    return taken
+
+
+def _are_read(resources: Iterable[ResourceSpans]) -> bool:
+    taken = False
+    for resource in resources:
         for scope in resource.scope_spans:
             for span in scope.spans:
                 with contextlib.suppress(SpanError):

@@ -150,6 +150,8 @@ TAKE_NO_KEY = (
     f"POST {IMPORTS}/litellm?version=1",
     "POST /api/llm-router/reprice",
     "POST /v1/traces",
+    "POST /v1/logs",
+    "POST /v1/metrics",
 )
 
 

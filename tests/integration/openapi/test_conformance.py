@@ -43,6 +43,8 @@ WITH_RULES = [
     "post_turn",
     "post_session_end",
     "post_traces",
+    "post_logs",
+    "post_metrics",
     "post_provider",
     "post_price",
     "post_price_correction",

@@ -11,6 +11,13 @@ from service.sessions.otlp.body import FIELDS_MAX
 from tests.support.operations.asks import JSON, Ask, World, json_ask, query_ask
 from tests.support.operations.declaration import WalkedOperations
 from tests.support.operations.walk import Walk
+from tests.support.sessions.otlp.log_events import (
+    claude,
+    claude_call,
+    codex,
+    codex_call,
+    logs_export,
+)
 from tests.support.sessions.otlp.spans import empty_messages, export, span
 
 ACCESS = """
@@ -120,6 +127,44 @@ def _traces(world: World) -> Iterator[Ask]:
             yield Ask(what=f"{size} KiB of JSON {what}", body=body, headers=headers)
 
 
+def _logs(world: World) -> Iterator[Ask]:
+    agent = world.ids["agent_id"]
+    long = "x" * 60_000
+    codex_turns = [
+        event
+        for number in range(5_000)
+        for event in (
+            codex("user_prompt", number, conversation__id=f"worst-{number % 3}"),
+            codex_call(number, 10, 1, conversation__id=f"worst-{number % 7}"),
+        )
+    ]
+    for what, records in {
+        "prompts and calls": codex_turns,
+        "calls of one prompt": [claude_call(each, 5, 1) for each in range(6_000)],
+        "long texts": [
+            claude("user_prompt", each, prompt__id=f"p-{each}", prompt=long)
+            for each in range(130)
+        ],
+        "other records": [claude("tool_result", each) for each in range(19_000)],
+    }.items():
+        body = logs_export(agent, *records).SerializeToString()
+        yield _export(what, body)
+        yield _export(f"{what}, compressed", gzip.compress(body, 1), "gzip")
+    yield from _empty()
+
+
+def _metrics(_world: World) -> Iterator[Ask]:
+    yield from _empty()
+
+
+def _empty() -> Iterator[Ask]:
+    """Yield requests of empty messages, which fit every signal."""
+    for what, nesting in {"resources": [1], "items": [1, 2, 2]}.items():
+        for count in (7_000_000, FIELDS_MAX - 3):
+            yield _export(f"{count} empty {what}", empty_messages(count, *nesting))
+    yield _export("noise", b"\xff" * UPLOAD_BYTES)
+
+
 def _exports(agent: str) -> dict[str, bytes]:
     long = "x" * 60_000
     spans = [
@@ -179,10 +224,15 @@ OPERATIONS = WalkedOperations(
     after=("agents", "price_catalog"),
     make=make,
     access=ACCESS,
-    not_asked={"post_traces": "refuses span by span, in the words of another protocol"},
+    not_asked=dict.fromkeys(
+        ("post_traces", "post_logs", "post_metrics"),
+        "refuses item by item, in the words of another protocol",
+    ),
     worst={
         "get_session": _session,
         "get_session_list": _list,
+        "post_logs": _logs,
+        "post_metrics": _metrics,
         "post_reprice": _reprice,
         "post_traces": _traces,
         "post_turn": _turn,

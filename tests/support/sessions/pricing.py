@@ -20,12 +20,13 @@ async def set_price(
     output: float | str = 0,
     currency: str = "USD",
     since: str = "2026-01-01T00:00:00Z",
+    provider: str = "acme",
 ) -> Any:
     """Set what a million input tokens cost; output is free by default."""
     reply = await root.post(
         "/api/llm-router/prices",
         {
-            "provider": "acme",
+            "provider": provider,
             "model": model,
             "currency": currency,
             "input_price_per_1m": amount,

@@ -43,6 +43,8 @@ NOT_IN_CONSOLE = {
     "/mcp/agents/{agent_id}/connectors/{connector_id}",
     "/mcp/agents/{agent_id}/connectors/{connector_id}/",
     "/v1/traces",
+    "/v1/logs",
+    "/v1/metrics",
     "/api/llm-router/reprice",
 }
 # Takes one, and the console sends none: it changes nothing.

@@ -271,3 +271,29 @@ class AsyncSessionsResource:
         return await self._caller.json(
             operations.POST_TRACES, content=content, content_type=content_type
         )
+
+    async def export_log_records(
+        self, content: bytes, *, content_type: str = "application/x-protobuf"
+    ) -> Any:
+        """Ingest log events of Claude Code and Codex over OTLP/HTTP.
+
+        Takes an ExportLogsServiceRequest as `POST /v1/traces` takes spans, with the
+        same bounds and rights. The events of a prompt become a turn, as spans would;
+        where spans of it come, too, each model call counts once. Other log records are
+        ignored.
+        """
+        return await self._caller.json(
+            operations.POST_LOGS, content=content, content_type=content_type
+        )
+
+    async def export_metrics(
+        self, content: bytes, *, content_type: str = "application/x-protobuf"
+    ) -> Any:
+        """Receive metrics over OTLP/HTTP, and keep nothing.
+
+        For programs that send all signals to one address. What they cost, spans and log
+        events tell.
+        """
+        return await self._caller.json(
+            operations.POST_METRICS, content=content, content_type=content_type
+        )

@@ -60,14 +60,16 @@ class UsageResource:
         sessions for superusers and auditors. `totals` are sums of all groups, `others`
         of the `groups` that the page doesn't show. `cost` is null when it isn't
         completely known: a model call has no price, or there are several currencies;
-        `known_costs` holds the known part, `unpriced` the reasons. Groups in several
-        currencies are ordered by the one used most. Likewise the tokens are null when a
-        call didn't report them all; `known_token_usage` sums up the others. Both are of
-        the group's own models, while a turn is counted once, for the one with the most
-        tokens: also in `turns_without_price` and `turns_without_usage`, whichever of
-        its models lacks them. `reported_cost` is what instrumentations report, in US
+        `known_costs` holds the known part, `cost_unknown_because` the reasons, and
+        `unpriced` in how many turns. `completeness` says what of the cost is exact and
+        what an estimate. Groups in several currencies are ordered by the one used most.
+        Likewise the tokens are null when a call didn't report them all;
+        `known_token_usage` sums up the others. Both are of the group's own models,
+        while a turn is counted once, for the one with the most tokens: also in
+        `turns_without_price` and `turns_without_usage`, whichever of its models lacks
+        them, and in `differing`. `reported_cost` is what instrumentations report, in US
         dollars; `reported_cost_difference` is that minus ours, of the calls that have
-        both.
+        both; `differing` sums up the turns that differ by more than 1 %.
 
         :param from_day: The first day; by default 29 days before the last.
         :param until_day: The last day, included; by default today.
@@ -139,8 +141,9 @@ class UsageResource:
         """Export all groups as CSV for spreadsheets, in the order asked for.
 
         Tokens are those that are known; `cost` is empty when it isn't completely known,
-        and the columns `known_cost_` and a currency have the known part. A cell that a
-        spreadsheet could take for a formula starts with an apostrophe.
+        and the columns `known_cost_` and a currency have the known part,
+        `estimated_cost_` what of it is an estimate. A cell that a spreadsheet could
+        take for a formula starts with an apostrophe.
 
         :param from_day: The first day; by default 29 days before the last.
         :param until_day: The last day, included; by default today.

@@ -14,12 +14,15 @@ from decimal import Decimal
 from typing import Any, Final
 
 from genai_prices import Usage, extract_usage
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans
 
 from service.price_catalog.charge import EXACT, Charge
 from service.price_catalog.usage import CONDITIONS, ModelCallUsage
 from service.sessions.cost import charge_of_turn
-from service.sessions.otlp.body import _from_json
+from service.sessions.otlp.body import from_json
 from service.sessions.otlp.conventions import reported_span
+from service.sessions.otlp.logs.events import AgentEvent, agent_events, resource_spans
+from service.sessions.otlp.signals import LOGS, TRACES
 from service.sessions.otlp.span import (
     KeptEntry,
     KeptSpan,
@@ -122,9 +125,8 @@ def _conditions(whole: Any) -> dict[str, str]:
 
 def turns_of(export: Any) -> list[tuple[TraceTurn, Texts]]:
     """Return the turns of an export, as the service would make them of its spans."""
-    request = _from_json(json.dumps(export).encode())
     traces: defaultdict[str, list[ReportedSpan]] = defaultdict(list)
-    for resource in request.resource_spans:
+    for resource in [*_spans(export), *_spans_of_logs(export)]:
         for scope in resource.scope_spans:
             for span in scope.spans:
                 found = reported_span(span, scope.scope.name)
@@ -135,6 +137,31 @@ def turns_of(export: Any) -> list[tuple[TraceTurn, Texts]]:
         if turn is not None:
             turns.append((turn, _texts(turn, spans)))
     return sorted(turns, key=lambda each: each[0].started_at)
+
+
+def _spans(export: Any) -> list[ResourceSpans]:
+    given = {"resourceSpans": export.get("resourceSpans", [])}
+    return list(from_json(json.dumps(given).encode(), TRACES).resource_spans)
+
+
+def _spans_of_logs(export: Any) -> list[ResourceSpans]:
+    """Return the spans of log events, which are in the turn of the last prompt."""
+    given = {"resourceLogs": export.get("resourceLogs", [])}
+    found = []
+    prompts: dict[str, AgentEvent] = {}
+    for resource in from_json(json.dumps(given).encode(), LOGS).resource_logs:
+        events = []
+        for event in sorted(agent_events(resource), key=lambda each: each.at):
+            prompt = prompts.get(event.session_id)
+            in_turn = event.in_turn(
+                event.trace_id
+                or (prompt.trace_id if prompt and event.role != "prompt" else None)
+            )
+            if event.role == "prompt":
+                prompts[event.session_id] = in_turn
+            events.append(in_turn)
+        found.append(resource_spans(resource, events))
+    return found
 
 
 def _kept(span: ReportedSpan) -> KeptSpan:
@@ -149,6 +176,7 @@ def _kept(span: ReportedSpan) -> KeptSpan:
             sealed_input=None,
             sealed_output=None,
             sealed_error=None,
+            is_event=span.entry.is_event,
         )
     kept = kept_span(span, entry)
     # As the database gives it back.

@@ -140,7 +140,11 @@ class Exported:
 
 
 async def send(
-    caller: Caller, body: ExportTraceServiceRequest | bytes, **headers: str
+    caller: Caller,
+    body: ExportTraceServiceRequest | bytes,
+    *,
+    to: str = TRACES,
+    **headers: str,
 ) -> Exported:
     """Send an exporter's request; ``Content_Encoding="gzip"`` compresses it."""
     raw = body if isinstance(body, bytes) else body.SerializeToString()
@@ -150,7 +154,7 @@ async def send(
     sent |= {name.replace("_", "-"): each for name, each in headers.items()}
     if sent.get("Content-Encoding") == "gzip":
         raw = gzip.compress(raw)
-    response = await caller.client.post(TRACES, data=raw, headers=sent)
+    response = await caller.client.post(to, data=raw, headers=sent)
     return Exported(response.status, await response.read(), response.headers)
 
 
