@@ -26,6 +26,7 @@ MODELS: Final = {
 AUDIO_MODELS: Final = {"chat": "gpt-audio", "google": "gemini-2.5-flash"}
 ANSWERING: Final = {
     "gpt-5.2": "gpt-5.2-2025-12-11",
+    "gpt-5.5": "gpt-5.5-2026-04-23",
     "claude-sonnet-4-5": "claude-sonnet-4-5-20250929",
 }
 CREATED: Final = 1_795_168_800
@@ -43,10 +44,11 @@ class Script:
         self.turn = 0
         self.answers: list[Any] = []
         self.exports: list[Any] = []
+        self.logs: list[Any] = []
 
     def begin(self, case: str) -> None:
         self.case, self.turn = case, 0
-        self.answers, self.exports = [], []
+        self.answers, self.exports, self.logs = [], [], []
 
     def used(self, body: Any) -> tuple[Used, str | None, bool]:
         """Return the usage, the tier, and whether a tool is to be called."""
@@ -79,6 +81,7 @@ def running_provider() -> Iterator[tuple[str, Script]]:
 
 class Handler(BaseHTTPRequestHandler):
     script: Script
+    request_id = ""
 
     def do_GET(self) -> None:
         self._send("application/json", b"{}")
@@ -93,7 +96,10 @@ class Handler(BaseHTTPRequestHandler):
             self.script.turn = body["turn"]
         elif path.endswith("/v1/traces"):
             self.script.exports.append(body)
-        else:
+        elif path.endswith("/v1/logs"):
+            self.script.logs.append(body)
+        elif not path.endswith("/v1/metrics"):
+            self.request_id = f"req_{self._number()}"
             self._ask(path, body)
             return
         self._json({})
@@ -225,6 +231,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
+        if self.request_id:
+            # As Anthropic and as OpenAI name it.
+            self.send_header("request-id", self.request_id)
+            self.send_header("x-request-id", self.request_id)
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
