@@ -90,7 +90,7 @@ recordings: $(VENV)/.installed-for-tests
 	for each in python google3; do \
 		PYTHON=$(PYTHON) $(install) .instrumentations/$$each tests/instruments/costs/instrumentations/environments/$$each.txt || exit 1; \
 	done
-	for each in vercel6 vercel7; do \
+	for each in vercel6 vercel7 agents; do \
 		cp -r tests/instruments/costs/instrumentations/environments/$$each .instrumentations/ && \
 		(cd .instrumentations/$$each && ../../.ci/thrice npm ci --ignore-scripts --silent) || exit 1; \
 	done

@@ -49,7 +49,7 @@ PRELOADED = {
 # Whose versions a recording names.
 TOLD = (
     *("openai", "anthropic", "google-genai", "boto3", "lang", "litellm", "logfire"),
-    *("openinference", "opentelemetry-instrumentation", "pydantic-ai", "claude"),
+    *("openinference", "opentelemetry-instrumentation", "pydantic-ai"),
 )
 
 

@@ -1,20 +1,20 @@
-"""Record programs that aren't Python: Vercel's AI SDK, and Claude Code.
+"""Record programs that aren't Python: Vercel's AI SDK, Claude Code, and Codex.
 
-They send their spans to the scripted provider.
+They send their spans and log records to the scripted provider.
 """
 
 import json
-import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import playwright
 
-from tests.instruments.costs.instrumentations.cases import ANSWERS, QUESTIONS
+from tests.instruments.costs.instrumentations.coding_agents import (
+    CODING_AGENTS,
+    TIMEOUT_S,
+)
 from tests.instruments.costs.instrumentations.provider import Script, running_provider
 from tests.instruments.costs.instrumentations.scenarios import (
     ANTHROPIC,
@@ -23,23 +23,25 @@ from tests.instruments.costs.instrumentations.scenarios import (
     RESPONSES,
 )
 
-TIMEOUT_S: Final = 120
-AGENT_ID: Final = "6f2d2f4e-94a2-4a2e-8a52-3b0c6f4b8a10"
 # Its Node.js is a recent one.
 NODE: Final = Path(playwright.__file__).parent / "driver" / "node"
 VERCEL: Final = Path(__file__).with_name("vercel.mjs")
-CLAUDE: Final = "lib/python*/site-packages/claude_agent_sdk/_bundled/claude"
+VERCEL_PACKAGES: Final = ("ai", "@ai-sdk/openai", "@ai-sdk/anthropic", "@ai-sdk/google")
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program, the API that it asks, and whether a root span is around it."""
+    """A program, the API that it asks, what it sends, and who makes its root span.
+
+    It is the AI SDK of a major version, or a coding agent.
+    """
 
     name: str
     api: str
     cases: tuple[str, ...]
     major: str = ""
     root: str = "own"
+    signals: tuple[str, ...] = ("traces",)
 
 
 _APIS: Final = {
@@ -61,81 +63,53 @@ PROGRAMS: Final = [
         for major in ("6", "7")
     ),
     Program("claude_code", "anthropic", ANTHROPIC),
+    *(
+        Program(f"{agent}-{name}", api, cases, signals=signals)
+        for name, signals in (("logs", ("logs",)), ("logs-spans", ("logs", "traces")))
+        for agent, api, cases in (
+            ("claude_code", "anthropic", ANTHROPIC),
+            ("codex", "responses", (*RESPONSES, "tools")),
+        )
+    ),
 ]
 
 
 def run_program(program: Program, environments: Path) -> Any:
     """Return the recording of a program's cases."""
     sessions = {}
-    packages = {}
+    names: tuple[str, ...]
     with running_provider() as (url, script):
         for case in program.cases:
             if program.major:
                 folder = environments / f"vercel{program.major}"
-                packages = _vercel(program, case, folder, url)
+                names = VERCEL_PACKAGES
+                _run_vercel(program, case, folder, url)
             else:
-                packages = _claude_code(case, environments / "python", url, script)
-            resources = [each["resourceSpans"] for each in script.exports]
-            sessions[case] = {
-                "answers": script.answers,
-                "export": {"resourceSpans": [r for each in resources for r in each]},
-            }
+                folder = environments / "agents"
+                package, run = CODING_AGENTS[program.name.partition("-")[0]]
+                names = (package,)
+                script.begin(case)
+                run(folder, script, url, program.signals)
+            sessions[case] = {"answers": script.answers, "export": _export(script)}
+    packages = {name: _version(folder / "node_modules" / name) for name in names}
     return {"packages": packages, "sessions": sessions}
 
 
-def _vercel(program: Program, case: str, folder: Path, url: str) -> dict[str, str]:
+def _run_vercel(program: Program, case: str, folder: Path, url: str) -> None:
     asked = (url, program.api, program.major, program.root, case)
     subprocess.run([NODE, VERCEL, folder, *asked], check=True, timeout=TIMEOUT_S)
-    names = ("ai", "@ai-sdk/openai", "@ai-sdk/anthropic", "@ai-sdk/google")
+
+
+def _export(script: Script) -> dict[str, Any]:
+    """Return what was sent as one request of each signal; of none, nothing."""
+    sent = {"resourceSpans": script.exports, "resourceLogs": script.logs}
     return {
-        name: json.loads((folder / "node_modules" / name / "package.json").read_text())[
-            "version"
-        ]
-        for name in names
+        name: [resource for each in bodies for resource in each[name]]
+        for name, bodies in sent.items()
+        if bodies
     }
 
 
-def _claude_code(case: str, python: Path, url: str, script: Script) -> dict[str, str]:
-    (program,) = python.glob(CLAUDE)
-    script.begin(case)
-    settings = {
-        "ANTHROPIC_API_KEY": "none",
-        "ANTHROPIC_BASE_URL": url,
-        "CLAUDE_CODE_ENABLE_TELEMETRY": "1",
-        "CLAUDE_CODE_ENHANCED_TELEMETRY_BETA": "1",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_ERROR_REPORTING": "1",
-        "OTEL_EXPORTER_OTLP_ENDPOINT": url,
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
-        "OTEL_LOGS_EXPORTER": "none",
-        "OTEL_METRICS_EXPORTER": "none",
-        "OTEL_TRACES_EXPORTER": "otlp",
-        "OTEL_LOG_USER_PROMPTS": "1",
-        "OTEL_RESOURCE_ATTRIBUTES": f"agent_runtime.agent_id={AGENT_ID}",
-    }
-    session: list[str] = []
-    with TemporaryDirectory() as home:
-        for turn, question in enumerate(QUESTIONS):
-            script.turn = turn
-            asked = ["-p", question, "--model", "claude-sonnet-4-5", *session]
-            done = subprocess.run(
-                [program, *asked, "--output-format", "json"],
-                env={**os.environ, **settings, "HOME": home},
-                cwd=home,
-                check=True,
-                capture_output=True,
-                timeout=TIMEOUT_S,
-            )
-            found = json.loads(done.stdout)
-            if found["result"] != ANSWERS[turn]:
-                sys.exit(f"Claude Code answered {found['result']}")
-            session = ["--resume", found["session_id"]]
-        version = subprocess.run(
-            [program, "--version"],
-            check=True,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            env={**os.environ, "HOME": home},
-        ).stdout.decode()
-    return {"claude-code": version.split()[0]}
+def _version(package: Path) -> str:
+    version: str = json.loads((package / "package.json").read_text())["version"]
+    return version
