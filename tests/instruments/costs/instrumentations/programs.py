@@ -67,7 +67,7 @@ PROGRAMS: Final = [
         Program(f"{agent}-{name}", api, cases, signals=signals)
         for name, signals in (("logs", ("logs",)), ("logs-spans", ("logs", "traces")))
         for agent, api, cases in (
-            ("claude_code", "anthropic", ANTHROPIC),
+            ("claude_code", "anthropic", (*ANTHROPIC, "tools")),
             ("codex", "responses", (*RESPONSES, "tools")),
         )
     ),

@@ -166,8 +166,12 @@ class Handler(BaseHTTPRequestHandler):
         return self._events(response_events(whole), named=True)
 
     def _messages(self, body: Any) -> None:
-        used, tier, _ = self.script.used(body)
+        used, tier, calls_tool = self.script.used(body)
         whole = message(body["model"], used, tier, self._number())
+        if calls_tool:
+            whole["stop_reason"] = "tool_use"
+            called = {"id": f"toolu_{self._number()}", "name": "today", "input": {}}
+            whole["content"] = [{"type": "tool_use", **called}]
         self.script.answered("anthropic", whole)
         if not body.get("stream"):
             return self._json(whole)
@@ -420,21 +424,18 @@ def message_events(whole: Any) -> Iterator[Any]:
         "type": "message_start",
         "message": {**whole, "content": [], "stop_reason": None, "usage": begun},
     }
-    yield {
-        "type": "content_block_start",
-        "index": 0,
-        "content_block": {"type": "text", "text": ""},
-    }
-    yield {
-        "type": "content_block_delta",
-        "index": 0,
-        "delta": {"type": "text_delta", "text": whole["content"][0]["text"]},
-    }
+    block = whole["content"][0]
+    begun_block, delta = block, {"type": "input_json_delta", "partial_json": "{}"}
+    if block["type"] == "text":
+        begun_block = {"type": "text", "text": ""}
+        delta = {"type": "text_delta", "text": block["text"]}
+    yield {"type": "content_block_start", "index": 0, "content_block": begun_block}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
     yield {"type": "content_block_stop", "index": 0}
     told = ("tokens", "server_tool_use")
     yield {
         "type": "message_delta",
-        "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+        "delta": {"stop_reason": whole["stop_reason"], "stop_sequence": None},
         "usage": {name: n for name, n in usage.items() if name.endswith(told)},
     }
     yield {"type": "message_stop"}
