@@ -22,10 +22,11 @@ class AgentProgram:
 
     ``scope`` is that of the spans that they become. ``turn`` is the attribute that all
     events of a turn have in common; without it, they belong to the newest prompt of
-    their ``session``. ``inner`` is an attribute of what an inner agent answers, whose
-    text isn't the turn's, and how it begins. ``counts`` are those that an event of a model call has: others of
-    its name tell of its progress. ``providers`` are names of the provider by the
-    attribute ``provider``; those that it doesn't know are passed on.
+    their ``session``. ``inner`` is an attribute, and how it begins where an agent
+    inside of the turn answers: that isn't the turn's output. ``counts`` are those that
+    an event of a model call has: others of its name tell of its progress. ``providers``
+    are names of the provider by the attribute ``provider``; those that it doesn't know
+    are passed on.
     """
 
     scope: str
