@@ -110,7 +110,7 @@ def turn_of(
         session_id=session_id,
         started_at=datetime.fromisoformat(begin.started_at),
         ended_at=_end(entry, ordered),
-        entry=entry,
+        entry=_with_failure(entry, ordered),
         shares=_shares(ordered),
         spans=sum(1 for span in spans if span.counts),
         texts=texts,
@@ -146,6 +146,13 @@ def _begin(ordered: Sequence[KeptSpan]) -> tuple[KeptSpan, KeptEntry] | None:
         key=lambda found: (not found[1].is_root, found[0].sort_key),
         default=None,
     )
+
+
+def _with_failure(entry: KeptEntry, spans: Sequence[KeptSpan]) -> KeptEntry:
+    """Return an entry that has failed if an event of the turn tells so."""
+    entries = (span.entry for span in spans if span.entry is not None)
+    has_failed = any(each.is_event and each.is_error for each in entries)
+    return replace(entry, is_error=entry.is_error or has_failed)
 
 
 def _end(entry: KeptEntry, spans: Sequence[KeptSpan]) -> datetime:

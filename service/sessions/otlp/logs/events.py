@@ -8,7 +8,7 @@ from typing import Final
 
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, ResourceLogs
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span
+from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, Span, Status
 
 from service.sessions.otlp.attributes import (
     Attributes,
@@ -29,6 +29,8 @@ from service.sessions.otlp.logs.programs import (
     program_of,
 )
 
+UNSET: Final = Status.STATUS_CODE_UNSET
+FAILED: Final = Status.STATUS_CODE_ERROR
 DURATION: Final = "duration_ms"
 DURATION_MS_MAX: Final = 86_400_000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -86,6 +88,7 @@ class AgentEvent:
             start_time_unix_nano=start,
             end_time_unix_nano=self.at,
             attributes=list(self._attributes()),
+            status=Status(code=FAILED if self.role == "failure" else UNSET),
         )
 
     def _attributes(self) -> Iterator[KeyValue]:

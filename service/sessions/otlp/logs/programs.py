@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from service.sessions.otlp.attributes import Attributes, first_count, first_text
 
-Role = Literal["prompt", "call", "answer"]
+Role = Literal["prompt", "call", "answer", "failure"]
 PROVIDER: Final = "gen_ai.provider.name"
 # What the programs write where the user doesn't want texts to be told.
 REDACTED: Final = frozenset({"<REDACTED>", "[REDACTED]"})
@@ -22,9 +22,9 @@ class AgentProgram:
 
     ``scope`` is that of the spans that they become. ``turn`` is the attribute that all
     events of a turn have in common; without it, they belong to the newest prompt of
-    their ``session``. ``inner`` is an attribute, and how it begins where an agent
-    inside of the turn answers: that isn't the turn's output. ``counts`` are those that
-    an event of a model call has: others of its name tell of its progress. ``providers``
+    their ``session``. ``inner`` is an attribute, and how it begins in events of agents
+    inside of the turn: their answers aren't its output. ``counts`` are those that an
+    event of a model call has: others of its name tell of its progress. ``providers``
     are names of the provider by the attribute ``provider``; those that it doesn't know
     are passed on.
     """
@@ -41,11 +41,10 @@ class AgentProgram:
 
     def role_of(self, name: str, found: Attributes) -> Role | None:
         role = self.roles.get(name)
-        is_left_out = {
-            "call": first_count(found, *self.counts) is None,
-            "answer": self._is_inner(found),
-        }
-        return None if is_left_out.get(role or "") else role
+        if role == "call":
+            return role if first_count(found, *self.counts) is not None else None
+        # What an inner agent says or fails in isn't all of the turn.
+        return None if self._is_inner(found) else role
 
     def _is_inner(self, found: Attributes) -> bool:
         if self.inner is None:
@@ -64,6 +63,8 @@ CLAUDE_CODE: Final = AgentProgram(
         "claude_code.user_prompt": "prompt",
         "claude_code.api_request": "call",
         "claude_code.assistant_response": "answer",
+        # After all retries.
+        "claude_code.api_error": "failure",
     },
     session="session.id",
     counts=("input_tokens", "output_tokens"),

@@ -113,6 +113,28 @@ async def test_what_an_inner_agent_answers_last_is_not_the_turns_output(
     assert turn["token_usage"]["prompt"] == 30
 
 
+async def test_a_prompt_whose_request_failed_is_a_turn_with_an_error(
+    recorder: Recorder, ada: Caller
+) -> None:
+    failed = claude("api_error", 9, model="claude-test", error="overloaded")
+    inner: Any = {"query_source": "agent:builtin:general-purpose"}
+    other: Any = {"prompt__id": "prompt-2"}
+
+    sent = await report_logs(
+        recorder,
+        claude("user_prompt", 0, prompt="q"),
+        failed,
+        claude("user_prompt", 20, prompt="r", **other),
+        claude("api_error", 21, error="overloaded", **inner, **other),
+        claude_call(22, 5, 1, **other),
+    )
+
+    shown = await turns(ada, sent)
+    assert [each["is_error"] for each in shown] == [True, False]
+    assert (shown[0]["cost"], shown[0]["unpriced"]) == (None, None)
+    assert shown[0]["latency_ms"] == 9_000
+
+
 async def test_texts_that_the_program_keeps_to_itself_are_none(
     recorder: Recorder, ada: Caller
 ) -> None:
