@@ -166,6 +166,7 @@ def _parts(turn: Any, shares: Sequence[Any], charge: Mapping[str, Any]) -> list[
     }
     parts: list[Part] = []
     for share in shares:
+        is_estimate = bool(share["estimated"]) and share["cost"] is not None
         counts = {name: share[name] for name in COUNTS}
         is_turn = not any(part["turns"] for part in parts) and (
             (share["provider"], share["model"]) == (turn.provider, turn.model)
@@ -186,12 +187,12 @@ def _parts(turn: Any, shares: Sequence[Any], charge: Mapping[str, Any]) -> list[
                 "model_uses": int(has_call),
                 "uses_without_usage": int(_lacks_usage(share)),
                 "turns_with_differing_cost": int(is_turn and differs),
-                "uses_estimated": int(bool(share["estimated"])),
+                "uses_estimated": int(is_estimate),
                 **counts,
                 "cost": share["cost"],
                 "reported_cost": share["reported_cost"],
                 "difference": _difference(share),
-                "estimated_cost": share["cost"] if share["estimated"] else None,
+                "estimated_cost": share["cost"] if is_estimate else None,
                 "differing_cost": charge["cost"] if is_turn and differs else None,
                 "differing_reported_cost": (
                     turn.reported_cost if is_turn and differs else None

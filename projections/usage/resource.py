@@ -166,7 +166,9 @@ def usage_sums(group: UsageOfGroup, form: Form) -> UsageSums:
     cache_creation: Any = group.cache_creation_tokens
     reported: Any = group.reported_cost
     difference: Any = group.difference
-    differing_reported: Any = group.differing_reported_cost
+    # What was taken back leaves 0.
+    does_differ = group.turns_with_differing_cost > 0
+    differing_reported: Any = group.differing_reported_cost if does_differ else None
     tokens: TokenSums = {
         "total": _sum(prompt, completion),
         "prompt": prompt,
@@ -199,7 +201,7 @@ def usage_sums(group: UsageOfGroup, form: Form) -> UsageSums:
         "reported_cost_difference": difference,
         "differing": {
             "turns": group.turns_with_differing_cost,
-            "cost": group.differing_cost,
+            "cost": group.differing_cost if does_differ else None,
             "reported_cost": differing_reported,
         },
         "before": _before(group) if form.compare else None,

@@ -3,13 +3,14 @@
 from typing import Any
 
 from service.resources import Resources
+from tests.integration.sessions.test_contract_costs import set_contract
 from tests.integration.sessions.test_repricing import correct, reprice
 from tests.integration.usage.reading import usage
 from tests.support.callers import Caller
 from tests.support.rebuilding import expect_rebuild_equals_live
 from tests.support.sessions.otlp.spans import Exported, llm, report, span
 from tests.support.sessions.pricing import set_price
-from tests.support.sessions.recording import Recorder
+from tests.support.sessions.recording import Recorder, at
 
 MARCH = "from_day=2026-03-01&until_day=2026-03-31"
 MILLION = 1_000_000
@@ -75,6 +76,23 @@ async def test_the_parts_of_a_cost_by_agent_and_day(
     assert shown["estimated"]["costs"] == [{"currency": "USD", "cost": 1}]
     assert row["cost_unknown_because"] == ["no_such_model"]
     await expect_rebuild_equals_live(resources, "usage")
+
+
+async def test_an_estimate_that_has_no_cost_is_unknown(
+    recorder: Recorder, root: Caller, ada: Caller
+) -> None:
+    # given: the list's cost would be an estimate, but the contract lacks a rate
+    await price_with_caches(root, "swift", "USD")
+    contract: Any = {"output_price_per_1m": 1, "currency": "EUR"}
+    await set_contract(root, at(-60), model="swift", **contract)
+    sent = await send(recorder, UNREAD)
+
+    # when
+    [row] = (await usage(sent, ada, MARCH))["usage"]
+
+    # then
+    assert part(row, "exact") == part(row, "estimated") == (0, 0, None)
+    assert part(row, "unknown") == (1, 1, None)
 
 
 async def test_a_day_without_model_calls_has_no_shares(
@@ -179,6 +197,18 @@ async def test_turns_that_differ_from_what_is_reported_are_summed_up(
     await expect_rebuild_equals_live(resources, "usage")
 
 
+async def test_where_no_turn_differs_any_more_there_are_no_sums(
+    recorder: Recorder, root: Caller, ada: Caller
+) -> None:
+    priced = await set_price(root, "swift", 1)
+    sent = await send(recorder, reported(3), {})
+
+    await correct(root, priced, 3)
+    again = await reprice(root, sent, dry_run=False)
+
+    assert await differing(again, ada) == {"swift": NONE}
+
+
 async def test_a_turn_of_two_models_differs_once(
     recorder: Recorder, root: Caller, ada: Caller
 ) -> None:
@@ -204,7 +234,7 @@ async def test_a_turn_of_two_models_differs_once(
     assert shown["swift"]["reported_cost"] == 9
 
 
-async def differing(after: Exported, by: Caller) -> dict[str, Any]:
+async def differing(after: Any, by: Caller) -> dict[str, Any]:
     """Return what each model's turns differ by."""
     rows = (await usage(after, by, f"{MARCH}&group_by=model"))["usage"]
     return {row["model"]: row["differing"] for row in rows}
