@@ -6,6 +6,8 @@ from typing import Final
 from service.sessions.otlp.general import DETAILS, GENERAL
 from service.sessions.otlp.instrumentation import SEARCHES, TIER
 
+# Beside them, it asks for titles, summaries and suggestions, and runs inner agents.
+MAIN: Final = ("query_source", ("repl_main_thread", "sdk"))
 _CLAUDE_CODE: Final = replace(
     GENERAL,
     name="Claude Code",
@@ -28,6 +30,7 @@ PROGRAMS: Final = (
         name="Claude Code's log events",
         scopes=("com.anthropic.claude_code.events",),
         are_events=True,
+        main=MAIN,
         kind=("event.name",),
         calls=("api_request",),
         # Which its spans tell as the answer's.

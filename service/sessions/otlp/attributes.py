@@ -38,6 +38,12 @@ def first_text(found: Attributes, *keys: str) -> str | None:
     return None
 
 
+def begins_with(found: Attributes, key: str, begins: tuple[str, ...]) -> bool:
+    """Return whether an attribute is missing, or begins with one of some texts."""
+    text = first_text(found, key)
+    return text is None or text.startswith(begins)
+
+
 def first_id(found: Attributes, *keys: str) -> str | None:
     """Return the first of some attributes that names something: text or an integer."""
     for key in keys:

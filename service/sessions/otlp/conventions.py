@@ -14,6 +14,7 @@ from service.sessions.ids import SessionId
 from service.sessions.otlp.attributes import (
     Attributes,
     attributes,
+    begins_with,
     first_id,
     first_text,
 )
@@ -132,7 +133,7 @@ def _entry(
             output=output_of(found, row),
             error=_error(span) if is_error else None,
         ),
-        is_event=row.are_events,
+        is_event=row.are_events and (row.main is None or begins_with(found, *row.main)),
     )
 
 

@@ -41,7 +41,8 @@ class Instrumentation:
     ``zero_is_untold`` are counts that it writes as 0 where it doesn't know them.
     ``stream_log`` marks the span that tells the usage of a stream's call beside it.
     ``are_events``: its spans are made of log events, so that none tells when the turn
-    ended.
+    ended. ``main`` is an attribute, and how it begins where the span is of the turn
+    itself, not of what the program does beside it.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Instrumentation:
     zero_is_untold: Keys = ()
     stream_log: tuple[str, str] | None = None
     are_events: bool = False
+    main: tuple[str, tuple[str, ...]] | None = None
     counted: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:

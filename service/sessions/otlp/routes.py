@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
@@ -20,7 +21,7 @@ from service.http.own_writes import remember_write
 from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
 from service.sessions.otlp.body import JSON, PROTOBUF, decoded, read_export
 from service.sessions.otlp.ingest import LARGE_BYTES_MIN, Ingest
-from service.sessions.otlp.logs.spans import as_spans
+from service.sessions.otlp.logs.spans import EventSpans, as_spans
 from service.sessions.otlp.old_traces import keep_deleting_old_traces
 from service.sessions.otlp.outcome import RECORDS, SPANS, IngestOutcome
 from service.sessions.otlp.recording import Recording
@@ -198,16 +199,20 @@ async def _ingest(
         authenticate=partial(authenticate_again, request),
         metadata=request_metadata(request),
     )
-    others = 0
+    made = EventSpans(export)
     if signal is LOGS:
-        export, others = await as_spans(export, ingest, recording.principal)
+        now = datetime.now(UTC)
+        made = await as_spans(export, ingest, recording.principal, now)
     try:
-        outcome = await ingest.take(export, len(body), recording)
+        outcome = await ingest.take(made.export, len(body), recording)
     finally:
         # Also what was recorded before a failure.
         if recording.position is not None:
             remember_write(request, recording.position)
-    outcome.count(metric, others=others)
+    for reason in made.refused:
+        outcome.spans += 1
+        outcome.reject(1, reason)
+    outcome.count(metric, others=made.others)
     return outcome, recording.position
 
 

@@ -34,9 +34,9 @@ def texts_of(found: Attributes, row: Instrumentation) -> SpanTexts:
     given, output = input_of(found, row), output_of(found, row)
     return SpanTexts(
         input=given,
-        input_is_plain=given is not None and is_plain(given),
+        input_is_plain=given is not None and (row.are_events or is_plain(given)),
         output=output,
-        output_is_plain=output is not None and is_plain(output),
+        output_is_plain=output is not None and (row.are_events or is_plain(output)),
     )
 
 
@@ -44,7 +44,8 @@ def input_of(found: Attributes, row: Instrumentation) -> str | None:
     """Return what the user wrote last, or else all that went in."""
     if row.inputs:
         own = first_text(found, *row.inputs)
-        return None if own is None else _asked(own)
+        # What somebody wrote may be JSON.
+        return own if own is None or row.are_events else _asked(own)
     raw = first_text(found, "input.value")
     if raw is not None and is_plain(raw):
         return raw

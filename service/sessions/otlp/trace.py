@@ -156,11 +156,16 @@ def _with_failure(entry: KeptEntry, spans: Sequence[KeptSpan]) -> KeptEntry:
 
 
 def _end(entry: KeptEntry, spans: Sequence[KeptSpan]) -> datetime:
-    own = datetime.fromisoformat(entry.ended_at)
-    if not any(span.entry.is_event for span in spans if span.entry is not None):
-        return own
     # Events tell no end, and the root span of their program may end before them.
-    ends = (datetime.fromisoformat(span.ended_at or span.started_at) for span in spans)
+    own = datetime.fromisoformat(entry.ended_at)
+    entries = [span.entry for span in spans if span.entry is not None]
+    if not any(each.is_event for each in entries):
+        return own
+    ends = [
+        datetime.fromisoformat(span.ended_at or span.started_at)
+        for span in spans
+        if span.has_texts or (span.entry is not None and span.entry.is_event)
+    ]
     return max(own, *ends)
 
 
@@ -178,7 +183,7 @@ def _shares(ordered: Sequence[KeptSpan]) -> tuple[ModelShare, ...]:
     lacks_spans = any(span.span_id == REFUSED_SPANS for span in ordered)
     for counted in counted_calls(ordered):
         call = counted.whole()
-        if lacks_spans and not of_model:
+        if lacks_spans:
             call = replace(call, untold=(*call.untold, CALLS))
         of_model[call.provider, call.model].append((counted.started_at, call))
     if lacks_spans and not of_model:

@@ -1,7 +1,7 @@
 """Read log records as events of agent programs, and make spans of them."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -74,7 +74,7 @@ class AgentEvent:
         assert self.trace_id is not None
         start = self.at
         around = self.record.span_id
-        parent = around if len(around) == SPAN_ID_BYTES else b""
+        parent = around if len(around) == SPAN_ID_BYTES and any(around) else b""
         if self.role != "prompt":
             parent = parent or _hash(SPAN_ID_BYTES, self.trace_id)
         if self.role == "call":
@@ -101,11 +101,8 @@ class AgentEvent:
 
     def _digest(self, kind: str, size: int) -> bytes:
         """Return an id that the same record has each time that it comes."""
-        record = self.record
-        times = record.time_unix_nano, record.observed_time_unix_nano
-        sequence = first_text(self.found, "event.sequence") or ""
-        parts = (self.program.scope, kind, self.session_id, *map(str, times), sequence)
-        return _hash(size, *map(str.encode, parts))
+        written = self.record.SerializeToString(deterministic=True)
+        return _hash(size, self.program.scope.encode(), kind.encode(), written)
 
 
 def agent_events(of_resource: ResourceLogs) -> list[AgentEvent]:
@@ -116,6 +113,11 @@ def agent_events(of_resource: ResourceLogs) -> list[AgentEvent]:
         for record in scope.log_records
         if (event := _agent_event(record)) is not None
     ]
+
+
+def in_own_turns(events: Iterable[AgentEvent]) -> list[AgentEvent]:
+    """Return events in the traces that they name, others in turns of their own."""
+    return [event.in_turn(event.trace_id) for event in events]
 
 
 def resource_spans(
@@ -161,7 +163,7 @@ def _trace_id(
     if len(record.trace_id) == TRACE_ID_BYTES and any(record.trace_id):
         return record.trace_id
     turn = first_text(found, program.turn) if program.turn else None
-    if turn is None:
+    if turn is None or not session_id:
         return None
     return _hash(TRACE_ID_BYTES, *map(str.encode, (program.scope, session_id, turn)))
 

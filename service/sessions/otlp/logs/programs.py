@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from service.sessions.otlp.attributes import Attributes, first_count, first_text
+from service.sessions.otlp.agent_programs import MAIN
+from service.sessions.otlp.attributes import (
+    Attributes,
+    begins_with,
+    first_count,
+    first_text,
+)
 
 Role = Literal["prompt", "call", "answer", "failure"]
 PROVIDER: Final = "gen_ai.provider.name"
@@ -22,9 +28,10 @@ class AgentProgram:
 
     ``scope`` is that of the spans that they become. ``turn`` is the attribute that all
     events of a turn have in common; without it, they belong to the newest prompt of
-    their ``session``. ``inner`` is an attribute, and how it begins in events of agents
-    inside of the turn: their answers aren't its output. ``counts`` are those that an
-    event of a model call has: others of its name tell of its progress. ``providers``
+    their ``session``. ``main`` is an attribute, and how it begins in events of the turn
+    itself: what the program answers beside it isn't its output. ``counts`` are those
+    that an event of a model call has, where others of its name tell of its progress.
+    ``providers``
     are names of the provider by the attribute ``provider``; those that it doesn't know
     are passed on.
     """
@@ -32,9 +39,9 @@ class AgentProgram:
     scope: str
     roles: Mapping[str, Role]
     session: str
-    counts: tuple[str, ...]
+    counts: tuple[str, ...] = ()
     turn: str | None = None
-    inner: tuple[str, str] | None = None
+    main: tuple[str, tuple[str, ...]] | None = None
     provider: str | None = None
     providers: Mapping[str, str] = field(default_factory=dict)
     default_provider: str
@@ -42,15 +49,10 @@ class AgentProgram:
     def role_of(self, name: str, found: Attributes) -> Role | None:
         role = self.roles.get(name)
         if role == "call":
-            return role if first_count(found, *self.counts) is not None else None
-        # What an inner agent says or fails in isn't all of the turn.
-        return None if self._is_inner(found) else role
-
-    def _is_inner(self, found: Attributes) -> bool:
-        if self.inner is None:
-            return False
-        name, begin = self.inner
-        return (first_text(found, name) or "").startswith(begin)
+            is_progress = self.counts and first_count(found, *self.counts) is None
+            return None if is_progress else role
+        is_main = self.main is None or begins_with(found, *self.main)
+        return role if is_main else None
 
     def provider_of(self, found: Attributes) -> str:
         named = first_text(found, self.provider) if self.provider else None
@@ -67,14 +69,16 @@ CLAUDE_CODE: Final = AgentProgram(
         "claude_code.api_error": "failure",
     },
     session="session.id",
-    counts=("input_tokens", "output_tokens"),
     turn="prompt.id",
-    inner=("query_source", "agent:"),
+    main=MAIN,
     provider="anthropic.provider",
     providers={
         "firstParty": "anthropic",
         "bedrock": "aws.bedrock",
+        "mantle": "aws.bedrock",
         "vertex": "gcp.vertex_ai",
+        "anthropicAws": "anthropic",
+        "anthropicGoogleCloud": "anthropic",
     },
     default_provider="anthropic",
 )

@@ -4,13 +4,16 @@ Events of a session may come in several requests, also to several processes: a p
 kept for those that come later.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 from service.database import Pool
-from service.sessions.otlp.logs.events import AgentEvent
+from service.pacing import computed
+from service.sessions.otlp.conventions import SpanError, reported_span
+from service.sessions.otlp.logs.events import AgentEvent, in_own_turns
 
 # Longer than any turn takes.
 KEPT_FOR: Final = timedelta(days=1)
@@ -52,10 +55,8 @@ async def in_turns(
         event for event in events if event.program.turn is None and event.session_id
     ]
     if not by_time:
-        return [event.in_turn(event.trace_id) for event in events]
-    prompts = [
-        event.in_turn(event.trace_id) for event in by_time if event.role == "prompt"
-    ]
+        return await computed(len(events), in_own_turns, events)
+    prompts = await computed(len(by_time), _prompts, by_time)
     asked = [event for event in by_time if event.trace_id is None]
     async with pool.connection() as db:
         if prompts:
@@ -80,6 +81,24 @@ async def in_turns(
             id(event): trace_id
             for event, (trace_id,) in zip(asked, await cursor.fetchall(), strict=True)
         }
+    return await computed(len(events), _placed, events, found)
+
+
+def _prompts(events: Iterable[AgentEvent]) -> list[AgentEvent]:
+    """Return the prompts that can be spans: of others, nothing is kept."""
+    found = []
+    for event in events:
+        if event.role == "prompt":
+            placed = event.in_turn(event.trace_id)
+            with suppress(SpanError):
+                reported_span(placed.span(), event.program.scope)
+                found.append(placed)
+    return found
+
+
+def _placed(
+    events: Iterable[AgentEvent], found: Mapping[int, bytes | None]
+) -> list[AgentEvent]:
     return [event.in_turn(event.trace_id or found.get(id(event))) for event in events]
 
 

@@ -1,42 +1,99 @@
 """Make spans of the log events of a request, each in the trace of its turn."""
 
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceRequest,
 )
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
 )
+from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs
 
 from service.errors import ForbiddenError, InvalidRequestError
 from service.pacing import computed
 from service.principal import Principal
+from service.sessions.clocks import ahead_of_clock
 from service.sessions.otlp.ingest import Ingest
-from service.sessions.otlp.logs.events import agent_events, resource_spans
+from service.sessions.otlp.logs.events import (
+    AgentEvent,
+    agent_events,
+    in_own_turns,
+    resource_spans,
+)
 from service.sessions.otlp.logs.prompts import in_turns
+
+NAMELESS = "an event must name its session, or be inside of a trace"
+
+
+@dataclass(slots=True)
+class EventSpans:
+    """The events of a request that concern turns, as spans.
+
+    ``others`` is the number of records that don't, ``refused`` has a reason for each
+    event that can't be taken.
+    """
+
+    export: ExportTraceServiceRequest
+    others: int = 0
+    refused: list[str] = field(default_factory=list)
 
 
 async def as_spans(
-    export: ExportLogsServiceRequest, ingest: Ingest, principal: Principal
-) -> tuple[ExportTraceServiceRequest, int]:
-    """Return the events that concern turns as spans, and the number of other records.
+    export: ExportLogsServiceRequest,
+    ingest: Ingest,
+    principal: Principal,
+    now: datetime,
+) -> EventSpans:
+    """Return the events of a request as spans.
 
     Of an agent that the caller may not report for, nothing is kept: its spans are
     refused as any others.
     """
-    made = ExportTraceServiceRequest()
-    others = 0
+    made = EventSpans(ExportTraceServiceRequest())
+    of_agent: defaultdict[UUID | None, list[tuple[ResourceLogs, list[AgentEvent]]]]
+    of_agent = defaultdict(list)
     for of_resource in export.resource_logs:
         records = sum(len(scope.log_records) for scope in of_resource.scope_logs)
-        events = await computed(records, agent_events, of_resource)
-        others += records - len(events)
+        found = await computed(records, agent_events, of_resource)
+        made.others += records - len(found)
+        events, refused = await computed(len(found), _divided, found, now)
+        made.refused += refused
         if not events:
             continue
-        try:
+        agent_id: UUID | None = None
+        with suppress(ForbiddenError, InvalidRequestError):
             agent_id = await ingest.agent_of(of_resource.resource, principal)
-        except (ForbiddenError, InvalidRequestError):
-            events = [event.in_turn(event.trace_id) for event in events]
+        of_agent[agent_id].append((of_resource, events))
+    for agent_id, resources in of_agent.items():
+        events = [event for _, some in resources for event in some]
+        if agent_id is None:
+            placed = await computed(len(events), in_own_turns, events)
         else:
-            events = await in_turns(ingest.pool, agent_id, events)
-        spans = await computed(len(events), resource_spans, of_resource, events)
-        made.resource_spans.append(spans)
-    return made, others
+            placed = await in_turns(ingest.pool, agent_id, events)
+        for of_resource, some in resources:
+            own, placed = placed[: len(some)], placed[len(some) :]
+            spans = await computed(len(own), resource_spans, of_resource, own)
+            made.export.resource_spans.append(spans)
+    return made
+
+
+def _divided(
+    events: Sequence[AgentEvent], now: datetime
+) -> tuple[list[AgentEvent], list[str]]:
+    """Return the events that can be taken, and why others can't."""
+    taken, refused = [], []
+    for event in events:
+        problem = ahead_of_clock(event.time, now)
+        if problem is not None:
+            refused.append(f"an event {problem}")
+        elif event.trace_id is None and not event.session_id:
+            refused.append(NAMELESS)
+        else:
+            taken.append(event)
+    return taken, refused

@@ -7,15 +7,17 @@ from service.resources import Resources
 from service.sessions.otlp.logs.prompts import delete_old_prompts
 from tests.support.callers import Caller, Callers
 from tests.support.sessions.otlp.log_events import (
+    LOGS,
     SESSION,
     claude,
     claude_call,
     codex,
     codex_call,
+    logs_export,
     report_logs,
     send_logs,
 )
-from tests.support.sessions.otlp.spans import Exported, report, session, span
+from tests.support.sessions.otlp.spans import Exported, report, send, session, span
 from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, register_agent
 
@@ -111,6 +113,147 @@ async def test_what_an_inner_agent_answers_last_is_not_the_turns_output(
     (turn,) = await turns(ada, sent)
     assert turn["output"] == "the answer"
     assert turn["token_usage"]["prompt"] == 30
+
+
+async def test_what_the_program_asks_beside_the_turn_costs_and_is_not_its_output(
+    recorder: Recorder, ada: Caller
+) -> None:
+    own: Any = {"query_source": "repl_main_thread:outputStyle:default"}
+    beside: Any = {"query_source": "prompt_suggestion"}
+
+    sent = await report_logs(
+        recorder,
+        claude("user_prompt", 0, prompt="q"),
+        claude_call(2, 10, 1, **own),
+        claude("assistant_response", 3, response="the answer", **own),
+        claude_call(60, 20, 1, **beside),
+        claude("assistant_response", 61, response="run the tests", **beside),
+        claude("api_error", 70, error="overloaded", **beside),
+    )
+
+    (turn,) = await turns(ada, sent)
+    assert (turn["output"], turn["is_error"]) == ("the answer", False)
+    assert turn["token_usage"]["prompt"] == 30
+    assert turn["latency_ms"] == 3_000
+
+
+async def test_texts_are_what_somebody_wrote(recorder: Recorder, ada: Caller) -> None:
+    sent = await report_logs(
+        recorder,
+        claude("user_prompt", 0, prompt='{"prompt": "x", "n": 1}'),
+        claude_call(2, 10, 1),
+        claude("assistant_response", 3, response="Let me look."),
+        claude("assistant_response", 5, response='{"due": 2}'),
+    )
+
+    (turn,) = await turns(ada, sent)
+    assert turn["input"] == '{"prompt": "x", "n": 1}'
+    assert turn["output"] == '{"due": 2}'
+
+
+async def test_two_calls_of_one_moment_count_twice(
+    recorder: Recorder, ada: Caller
+) -> None:
+    # given: two processes of one session
+    calls = [
+        claude_call(2, 10, 1, request_id="req-1"),
+        claude_call(2, 20, 1, request_id="req-2"),
+    ]
+
+    sent = await report_logs(recorder, claude("user_prompt", 0), *calls)
+    again = await report_logs(recorder, *calls)
+
+    (turn,) = await turns(ada, sent)
+    assert again.status == 200
+    assert turn["token_usage"]["prompt"] == 30
+
+
+async def test_a_call_whose_counts_cannot_be_read_has_an_unknown_cost(
+    recorder: Recorder, ada: Caller
+) -> None:
+    odd: Any = {"input_tokens": "many", "output_tokens": -5, "cost_usd": 0.5}
+
+    sent = await report_logs(
+        recorder, claude("user_prompt", 0), claude_call(2, 10, 1, **odd)
+    )
+
+    (turn,) = await turns(ada, sent)
+    assert (turn["cost"], turn["reported_cost"]) == (None, 0.5)
+    assert turn["unpriced"] is not None
+
+
+async def test_an_event_that_names_no_session_is_refused(recorder: Recorder) -> None:
+    nameless: Any = {"session__id": None}
+
+    refused = await report_logs(
+        recorder,
+        claude("user_prompt", 0, **nameless),
+        claude_call(2, 10, 1, prompt__id=None, **nameless),
+    )
+    partly = await report_logs(
+        recorder,
+        claude("user_prompt", 0),
+        claude_call(2, 10, 1, prompt__id=None, **nameless),
+    )
+
+    reason = "an event must name its session, or be inside of a trace"
+    assert refused.status == 400
+    assert reason.encode() in refused.body
+    assert (partly.rejected, partly.reason) == (1, reason)
+
+
+async def test_an_event_of_the_future_harms_no_other_of_its_turn(
+    recorder: Recorder, ada: Caller
+) -> None:
+    ahead = claude_call(100 * 365 * 86_400, 10, 1)
+
+    first = await report_logs(recorder, claude("user_prompt", 0), ahead)
+    later = await report_logs(recorder, claude_call(2, 20, 1))
+
+    assert (first.status, first.rejected) == (200, 1)
+    assert first.reason.startswith("an event is in the future")
+    (turn,) = await turns(ada, first, later)
+    assert turn["token_usage"]["prompt"] == 20
+
+
+async def test_the_order_of_resources_does_not_matter(
+    recorder: Recorder, ada: Caller
+) -> None:
+    body = logs_export(recorder.agent_id, codex_call(2, 10, 1))
+    body.MergeFrom(logs_export(recorder.agent_id, codex("user_prompt", 0, prompt="q")))
+
+    sent = await send(recorder.caller, body.SerializeToString(), to=LOGS)
+
+    (turn,) = await turns(ada, sent)
+    assert (turn["input"], turn["token_usage"]["prompt"]) == ("q", 10)
+
+
+async def test_ids_of_zeros_are_none(recorder: Recorder, ada: Caller) -> None:
+    events = [
+        claude("user_prompt", 0, prompt="q"),
+        claude_call(2, 10, 1),
+        claude("assistant_response", 3, response="a"),
+    ]
+    for event in events:
+        event.trace_id, event.span_id = bytes(16), bytes(8)
+
+    sent = await report_logs(recorder, *events)
+
+    (turn,) = await turns(ada, sent)
+    assert (turn["input"], turn["output"]) == ("q", "a")
+
+
+async def test_prompts_of_refused_events_are_not_kept(
+    recorder: Recorder, resources: Resources
+) -> None:
+    invalid = codex("user_prompt", 0, prompt="q", conversation__id="\x00bad")
+
+    sent = await report_logs(recorder, invalid)
+
+    assert sent.status == 400
+    async with resources.pool.connection() as db:
+        cursor = await db.execute("SELECT count(*) FROM events.reported_prompt")
+        assert await cursor.fetchone() == (0,)
 
 
 async def test_a_prompt_whose_request_failed_is_a_turn_with_an_error(

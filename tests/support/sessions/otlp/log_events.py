@@ -38,10 +38,13 @@ def claude_call(at: float, prompt: int, output: int, **attributes: Any) -> LogRe
     return claude(
         "api_request",
         at,
-        model="claude-test",
-        input_tokens=prompt,
-        output_tokens=output,
-        **{"duration_ms": 1000, **attributes},
+        **{
+            "model": "claude-test",
+            "input_tokens": prompt,
+            "output_tokens": output,
+            "duration_ms": 1000,
+            **attributes,
+        },
     )
 
 
