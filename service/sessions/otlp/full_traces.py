@@ -6,8 +6,7 @@ lacks is kept as a mark, so that its turn's cost is an estimate.
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
 
 from service.database import Pool
 from service.pacing import Pace
@@ -19,6 +18,8 @@ from service.sessions.otlp.span import (
     refused_spans,
 )
 
+_Span = TypeVar("_Span", ReportedSpan, KeptSpan)
+
 ROOTS_MAX: Final = 4
 # In each trace, for the marks; and as many again for the roots of later requests.
 ROOM: Final = 100
@@ -29,15 +30,32 @@ def roots_first(
     spans: Sequence[ReportedSpan],
 ) -> tuple[list[ReportedSpan], list[ReportedSpan]]:
     """Divide spans into the roots that are taken, and the others."""
-    roots = [each for each in spans if each.entry is not None and each.entry.is_root]
-    taken = {root.span_id for root in roots[:ROOTS_MAX]}
-    return roots[:ROOTS_MAX], [each for each in spans if each.span_id not in taken]
+    roots = _first_entries(spans)
+    taken = {root.span_id for root in roots}
+    return roots, [each for each in spans if each.span_id not in taken]
+
+
+def _first_entries(spans: Sequence[_Span]) -> list[_Span]:
+    """Return the spans with which a turn would begin: roots, then called ones."""
+    entries = [
+        ((not each.entry.is_root, each.sort_key), each)
+        for each in spans
+        if each.entry is not None
+    ]
+    entries.sort(key=lambda entry: entry[0])
+    return [each for _, each in entries[:ROOTS_MAX]]
 
 
 async def take_roots(
-    pool: Pool, refused: Mapping[TraceKey, KeptTrace], outcome: IngestOutcome
+    pool: Pool,
+    refused: Mapping[TraceKey, KeptTrace],
+    sent: dict[TraceKey, int],
+    outcome: IngestOutcome,
 ) -> AsyncIterator[dict[TraceKey, KeptTrace]]:
-    """Take the roots of refused traces, and yield what is kept of these traces."""
+    """Take the roots of refused traces, and yield what is kept of these traces.
+
+    Of ``sent``, the numbers of spans, those that are rejected here are taken off.
+    """
     left = {}
     pace = Pace()
     for key, trace in refused.items():
@@ -52,20 +70,23 @@ async def take_roots(
             yield merged
     for key, trace in refused.items():
         roots = len(left[key].spans) - 1 if key in taken else 0
+        sent[key] = roots
         outcome.reject(len(trace.spans) - roots, TOO_LARGE)
 
 
 def _roots(trace: KeptTrace) -> KeptTrace:
     """Return the roots of a trace, and the mark that it lacks spans.
 
-    A root keeps the session that another span of the request names.
+    The roots, or else the mark, name the session that a span of the request names.
     """
     names = (each.session_id for each in trace.spans if each.session_id)
     session_id = next(names, None)
-    entries = (each for each in trace.spans if each.entry and each.entry.is_root)
     roots: list[KeptSpan] = [
         replace(each, session_id=each.session_id or session_id)
-        for each in islice(entries, ROOTS_MAX)
+        for each in _first_entries(trace.spans)
     ]
     first = min(each.started_at for each in trace.spans)
-    return KeptTrace([*roots, refused_spans(first)], trace.texts)
+    mark = refused_spans(first)
+    if not roots:
+        mark = replace(mark, session_id=session_id)
+    return KeptTrace([*roots, mark], trace.texts)

@@ -106,7 +106,7 @@ class Ingest:
         sent = {key: len(trace.spans) for key, trace in kept.items()}
         turns = await _turns(merge_spans(self.pool, kept), kept)
         if refused := dict(kept):
-            turns |= await _turns(take_roots(self.pool, refused, outcome), kept)
+            turns |= await _turns(take_roots(self.pool, refused, sent, outcome), kept)
         rejected = await record_trace_turns(turns, recording)
         for key, error in rejected.items():
             forbidden = isinstance(error, ForbiddenError)
