@@ -5,7 +5,7 @@ framework's, or by both beside each other, as when one writes its span afterward
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,11 +20,15 @@ CALLS: Final = "calls"
 
 @dataclass(slots=True)
 class CountedModelCall:
-    """A model call, and the spans that describe it, the innermost first."""
+    """A model call, and the spans that describe it, the innermost first.
+
+    ``is_doubtful``: it may be told twice, so that its turn's cost is an estimate.
+    """
 
     started_at: datetime
     ended_at: datetime
     calls: list[ModelCall] = field(default_factory=list)
+    is_doubtful: bool = False
 
     @property
     def scopes(self) -> set[str]:
@@ -35,6 +39,8 @@ class CountedModelCall:
         found = next((call for call in self.calls if call.has_usage), self.calls[0])
         for other in self.calls:
             found = _completed(found, other)
+        if self.is_doubtful:
+            found = replace(found, untold=(*found.untold, CALLS))
         return found
 
 
@@ -117,28 +123,53 @@ def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedModelCall
 def _merged(calls: Sequence[CountedModelCall]) -> list[CountedModelCall]:
     """Merge what several instrumentations beside each other say of a model call."""
     found: list[CountedModelCall] = []
+    by_id: dict[str, CountedModelCall] = {}
     for call in sorted(calls, key=lambda each: each.started_at):
-        for other in _recent(found):
+        for other in _candidates(call, found, by_id):
             sameness = _is_same(other, call)
             if sameness is None:
-                call.calls[0] = _doubtful(call.calls[0])
+                call.is_doubtful = True
             elif sameness:
                 # The one that started later is nearer to the request.
                 other.calls = call.calls + other.calls
                 other.ended_at = max(other.ended_at, call.ended_at)
+                other.is_doubtful = other.is_doubtful or call.is_doubtful
+                _add_ids(other, by_id)
                 break
         else:
+            call.is_doubtful = call.is_doubtful or _may_be_one_before(call, found)
             found.append(call)
+            _add_ids(call, by_id)
     return found
 
 
-def _recent(found: Sequence[CountedModelCall]) -> Iterator[CountedModelCall]:
-    return reversed(found[-COMPARED_MAX:])
+def _candidates(
+    call: CountedModelCall,
+    found: Sequence[CountedModelCall],
+    by_id: Mapping[str, CountedModelCall],
+) -> Iterator[CountedModelCall]:
+    """Yield what tells the same answer, then the last ones before a model call."""
+    for each in call.calls:
+        if each.response_id is not None and each.response_id in by_id:
+            yield by_id[each.response_id]
+    yield from reversed(found[-COMPARED_MAX:])
 
 
-def _doubtful(call: ModelCall) -> ModelCall:
-    """Return a model call that may be told twice: its turn's cost is an estimate."""
-    return replace(call, untold=(*call.untold, CALLS))
+def _add_ids(call: CountedModelCall, by_id: dict[str, CountedModelCall]) -> None:
+    by_id.update((each.response_id, call) for each in call.calls if each.response_id)
+
+
+def _may_be_one_before(
+    call: CountedModelCall, found: Sequence[CountedModelCall]
+) -> bool:
+    """Return whether more run at the same time than a model call is compared with.
+
+    Those of its own instrumentation are others.
+    """
+    if len(found) <= COMPARED_MAX or any(each.response_id for each in call.calls):
+        return False
+    next_before = found[-COMPARED_MAX - 1]
+    return _overlap(next_before, call) and not next_before.scopes & call.scopes
 
 
 def _is_same(a: CountedModelCall, b: CountedModelCall) -> bool | None:
@@ -151,7 +182,7 @@ def _is_same(a: CountedModelCall, b: CountedModelCall) -> bool | None:
     has_one_id = bool(of_a & of_b)
     # One instrumentation describes a model call once, unless it names the same answer.
     if a.scopes & b.scopes:
-        return has_one_id and _counts(first) == _counts(second)
+        return (_counts(first) == _counts(second) or None) if has_one_id else False
     return has_one_id or (_overlap(a, b) and _may_be_one(first, second))
 
 
@@ -166,7 +197,7 @@ def _may_be_one(first: ModelCall, second: ModelCall) -> bool | None:
     if not (first.has_usage and second.has_usage):
         return has_one_model
     if _counts(first) == _counts(second):
-        return True
+        return None if first.model and second.model and not has_one_model else True
     # The same model at the same time with another usage: told wrongly, or two calls.
     return None if has_one_model else False
 
