@@ -200,9 +200,11 @@ def _compared(form: Form, keys: Sequence[str]) -> Composable:
         return SQL("SELECT * FROM cell")
     shifted: Composable = SQL("starts_at + interval '1 hour'")
     if form.period != "hour":
+        # Where clocks go forward at midnight, a day begins at one o'clock.
         shifted = SQL(
-            "((starts_at AT TIME ZONE %(zone)s) + {}) AT TIME ZONE %(zone)s"
-        ).format(_step(form.period))
+            "date_trunc({}, (starts_at AT TIME ZONE %(zone)s) + {})"
+            " AT TIME ZONE %(zone)s"
+        ).format(form.period, _step(form.period))
     names = _joined(map(Identifier, (*COUNTS, *TOKENS, *AMOUNTS)))
     return SQL(SHIFTED).format(
         keys=_joined(map(Identifier, keys)),

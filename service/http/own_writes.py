@@ -44,8 +44,12 @@ OWN_WRITES = web.AppKey("own_writes", OwnWrites)
 def remember_write(request: web.Request, position: int) -> None:
     token_id = request[PRINCIPAL].token_id
     if token_id is not None:
+        writes = request.app[OWN_WRITES].writes
         write = OwnWrite(request.app[EVENT_LOG].epoch, position)
-        request.app[OWN_WRITES].writes[token_id] = write
+        known = writes.get(token_id)
+        # A request may end after one that wrote later.
+        if known is None or known.epoch != write.epoch or known.position < position:
+            writes[token_id] = write
 
 
 def own_write(request: web.Request) -> OwnWrite | None:

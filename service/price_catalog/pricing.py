@@ -138,7 +138,8 @@ def charge_of(
         names = (*listed.estimated, *_estimated(contract.price, usage, at))
         charge = replace(charge, estimated=tuple(dict.fromkeys(names)))
     if isinstance(amount, Unpriced):
-        return replace(charge, amount=None, currency=None, unpriced=amount)
+        unknown = replace(charge, amount=None, currency=None, unpriced=amount)
+        return replace(unknown, estimated=())
     currency = contract.currency(price)
     return replace(charge, amount=amount, currency=currency, unpriced=None)
 

@@ -28,11 +28,13 @@ def is_suspicious(before: PriceValues, after: PriceValues) -> bool:
         known = next((old[name] for name in names if name in old), amount)
         if _is_large_change(known, amount):
             return True
-    return any(
-        isinstance(new, Unpriced) or _is_large_change(cost, new)
-        for cost, new in costs(before, after)
-        if not isinstance(cost, Unpriced)
-    )
+    return any(_is_doubtful(cost, new) for cost, new in costs(before, after))
+
+
+def _is_doubtful(cost: Decimal | Unpriced, new: Decimal | Unpriced) -> bool:
+    if isinstance(cost, Unpriced):
+        return not isinstance(new, Unpriced) and new > USUAL_COST_MAX
+    return isinstance(new, Unpriced) or _is_large_change(cost, new)
 
 
 def is_absurd(price: PriceValues) -> bool:

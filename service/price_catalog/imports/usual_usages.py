@@ -1,6 +1,6 @@
 """What usual model calls would cost by two prices, to find what changes too much."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from itertools import islice, product
@@ -13,10 +13,10 @@ from service.price_catalog.usage import ModelCallUsage
 
 # All of a price's variants have begun by then.
 MONDAY: Final = datetime(2100, 1, 4, tzinfo=UTC)
-# Of those that two prices distinguish.
-LENGTHS_MAX: Final = 8
-MOMENTS_MAX: Final = 20
-CONDITIONS_MAX: Final = 8
+# Of those that two prices distinguish, those of the new one first.
+LENGTHS_MAX: Final = 20
+MOMENTS_MAX: Final = 60
+CONDITIONS_MAX: Final = 20
 USUAL: Final = (
     ModelCallUsage(input_tokens=1_000, output_tokens=300),
     ModelCallUsage(
@@ -30,6 +30,9 @@ USUAL: Final = (
 PARTS: Final = (
     ModelCallUsage(input_tokens=10_000, output_tokens=0),
     ModelCallUsage(input_tokens=0, output_tokens=10_000),
+    ModelCallUsage(
+        input_tokens=0, output_tokens=10_000, output_reasoning_tokens=10_000
+    ),
     ModelCallUsage(input_tokens=10_000, output_tokens=0, cache_read_tokens=10_000),
     ModelCallUsage(input_tokens=10_000, output_tokens=0, cache_write_tokens=10_000),
     ModelCallUsage(
@@ -54,9 +57,9 @@ def costs(
 
     Plain, cached and long ones, in batches and tiers, at each of the prices' hours.
     """
-    prices = [each for each in (before["structure"], after["structure"]) if each]
-    usages = [*USUAL, *PARTS, *islice(_long(prices), LENGTHS_MAX)]
-    moments = dict.fromkeys(islice(_moments(prices), MOMENTS_MAX))
+    prices = [each for each in (after["structure"], before["structure"]) if each]
+    usages = [*USUAL, *PARTS, *_long(prices)]
+    moments = list(dict.fromkeys(_moments(prices)))[:MOMENTS_MAX]
     for when, at in product(islice(_conditions(prices), CONDITIONS_MAX), moments):
         old, new = _rates(before, at, when), _rates(after, at, when)
         if old != new:
@@ -67,7 +70,7 @@ def costs(
 def usual_costs(price: PriceValues) -> Iterator[Decimal]:
     """Yield what plain and cached model calls cost, as far as that is known."""
     rates = _rates(price, MONDAY, {})
-    for usage in USUAL:
+    for usage in (*USUAL, *PARTS):
         amount = amount_of(rates, usage)
         if isinstance(amount, Decimal):
             yield amount
@@ -88,15 +91,19 @@ def _rates(
 
 def _long(prices: Iterable[Structure]) -> Iterator[ModelCallUsage]:
     """Yield model calls just above each tier, and longer than usual ones."""
-    lengths = {
+    lengths = dict.fromkeys(
         tier["above"] + 1
         for structure in prices
         for part in (structure, *structure["windows"], *structure["variants"])
         for rate in part["rates"].values()
         for tier in rate["tiers"]
-    }
-    for length in sorted(lengths):
+    )
+    for length in islice(lengths, LENGTHS_MAX):
         yield ModelCallUsage(input_tokens=length, output_tokens=1_000)
+        yield ModelCallUsage(input_tokens=length, output_tokens=length)
+        yield ModelCallUsage(
+            input_tokens=length, output_tokens=0, cache_read_tokens=length
+        )
 
 
 def _conditions(prices: Iterable[Structure]) -> Iterator[Mapping[str, str]]:
@@ -110,17 +117,21 @@ def _conditions(prices: Iterable[Structure]) -> Iterator[Mapping[str, str]]:
 def _moments(prices: Iterable[Structure]) -> Iterator[datetime]:
     """Yield times with the rates of each window and variant, and of none."""
     yield MONDAY
+    ranges = []
     for structure in prices:
         for variant in structure["variants"]:
             if variant["since"] is not None:
                 yield datetime.fromisoformat(variant["since"])
         for part in (*structure["windows"], *structure["variants"]):
-            for hours in part["hours"]:
-                yield from _edges(hours)
+            ranges += part["hours"]
+    named = {day for hours in ranges for day in hours["weekdays"]}
+    for hours in ranges:
+        yield from _edges(hours, sorted(named) or [MONDAY.isoweekday()])
 
 
-def _edges(hours: Hours) -> Iterator[datetime]:
-    for day in hours["weekdays"] or [MONDAY.isoweekday()]:
+def _edges(hours: Hours, days: Sequence[int]) -> Iterator[datetime]:
+    """Yield the start and end of a range, on its days or else on some."""
+    for day in hours["weekdays"] or days:
         for clock in (hours["start"], hours["end"]):
             hour, minute, *second = map(int, clock.split(":"))
             yield MONDAY + timedelta(

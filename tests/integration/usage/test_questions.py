@@ -145,6 +145,24 @@ async def test_the_first_day_is_compared_with_the_one_before_the_window(
     ]
 
 
+async def test_the_day_before_one_that_begins_at_one_o_clock(
+    recorder: Recorder, prices: None, ada: Caller
+) -> None:
+    # In Cairo, clocks go forward at midnight: 2025-04-25 begins at 1:00.
+    days = ["2025-04-24T12:00", "2025-04-25T12:00", "2025-04-26T12:00"]
+    await record(recorder, [(at, "swift", number) for number, at in enumerate(days, 1)])
+
+    data = await usage(
+        recorder,
+        ada,
+        "from_day=2025-04-24&until_day=2025-04-26&time_zone=Africa/Cairo&compare=true",
+    )
+
+    assert [(row["cost"], row["before"]["cost"]) for row in data["usage"]] == [
+        *((1, None), (2, 1), (3, 2)),
+    ]
+
+
 async def test_a_page_by_cost_has_the_dearest_and_the_rest_together(
     recorder: Recorder, prices: None, ada: Caller
 ) -> None:

@@ -71,6 +71,7 @@ def test_a_tier_begins_above_its_threshold_except_at_xai(
     [
         *("above_200k", "above_200K", "above_200000", "above_200_000", "above_200,000"),
         *("above_0.2m", "above_0.2M", "200K", "Above_200k"),
+        *("above_0,2M", "above_.2M", "above_200.000", "above_200_k", "over_200k"),
     ],
 )
 def test_a_threshold_may_be_written_in_any_way(threshold: str) -> None:
@@ -86,6 +87,8 @@ def test_a_threshold_may_be_written_in_any_way(threshold: str) -> None:
     [
         {"input_cost_per_token_above_0.0001k_tokens": 2e-6},
         {"input_cost_per_token_above_0_tokens": 2e-6},
+        {"input_cost_per_token_above_200.5_tokens": 2e-6},
+        {"input_cost_per_token_above_200_000k_tokens": 2e-6},
         {"input_cost_per_token_above_2000000m_tokens": 2e-6},
         {
             "input_cost_per_token_above_200k_tokens": 2e-6,

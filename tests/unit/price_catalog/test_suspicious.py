@@ -58,7 +58,16 @@ BASE: Any = {
 }
 DEAR: Any = {**BASE, "input_tokens": {"price": "100", "tiers": []}}
 ALL_DAY: Any = {"start": "00:00", "end": "24:00", "weekdays": []}
+MONDAYS: Any = {**ALL_DAY, "weekdays": [1]}
+MANY_HOURS: Any = [
+    {"start": f"{hour:02}:00", "end": f"{hour:02}:30", "weekdays": [6, 7]}
+    for hour in range(20)
+]
 SUNDAYS: Any = {"start": "08:00", "end": "09:00", "weekdays": [7]}
+
+
+def tiered(amount: str, long: str) -> Any:
+    return {"price": amount, "tiers": [{"above": 200_000, "price": long}]}
 
 
 def with_rates(rates: Any, **others: Any) -> Any:
@@ -92,11 +101,25 @@ def dear_for(when: dict[str, str]) -> dict[str, Any]:
         with_rates(BASE, windows=[{"hours": [SUNDAYS], "rates": DEAR}]),
         with_rates(BASE, variants=[dear_for({"processing": "batch"})]),
         with_rates(BASE, variants=[dear_for({"service_tier": "flex"})]),
+        with_rates({**BASE, "output_tokens": tiered("4", "200")}),
+        with_rates({**BASE, "cache_read_tokens": tiered("0.1", "100")}),
+        with_rates({**BASE, "output_reasoning_tokens": {"price": "400", "tiers": []}}),
+        with_rates(BASE, windows=[{"hours": MANY_HOURS, "rates": DEAR}]),
+        with_rates(
+            BASE,
+            windows=[
+                {"hours": [MONDAYS], "rates": BASE},
+                {"hours": [ALL_DAY], "rates": DEAR},
+            ],
+        ),
+        price("1", "4", cache_read_price_per_1m="0.1", currency="EUR"),
     ],
     ids=[
         *("cache price dropped", "output price dropped", "cache price x 8,000"),
         *("currency", "a tier", "a fee", "free reads", "off-peak all day"),
         *("off-peak on Sundays", "batches", "a service tier"),
+        *("a tier of the output", "a tier of reads", "reasoning", "many hours"),
+        *("all days but one", "another currency"),
     ],
 )
 def test_what_makes_usual_calls_much_dearer_or_cheaper_is_suspicious(
@@ -133,9 +156,14 @@ def test_other_changes_are_not_suspicious(after: Any) -> None:
     [
         (price("150", "600"), False),
         (price("3000000", "1"), True),
+        (price("130000", None), True),
+        (price(None, "5000000"), True),
         (with_rates({**BASE, "requests": {"price": "50000", "tiers": []}}), True),
     ],
-    ids=["the dearest there is", "for a token", "50 a request"],
+    ids=[
+        *("the dearest there is", "for a token", "input alone", "output alone"),
+        "50 a request",
+    ],
 )
 def test_a_first_price_can_be_absurd(first: Any, *, expected: bool) -> None:
     assert is_absurd(first) == expected
