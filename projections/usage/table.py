@@ -1,7 +1,7 @@
 """Writes to the usage read table."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
@@ -55,75 +55,37 @@ class AmendableRow:
 
 TurnKey = tuple[UUID, str]
 
-ADD = """
-    INSERT INTO usage_of_quarter AS known (
-           quarter, agent_id, user_id, provider, model, currency,
-           priced_as, pricing_rule, unpriced,
-           turns, turns_with_error, turns_without_price, turns_without_usage,
-           model_uses, uses_without_usage, turns_with_differing_cost, uses_estimated,
-           prompt_tokens, completion_tokens, cache_read_tokens, cache_creation_tokens,
-           cost, reported_cost, difference,
-           estimated_cost, differing_cost, differing_reported_cost)
+_NAMES = [each.name for each in fields(UsageRow)]
+# What is summed up: counts, which are never unknown, and sums, which are None if they
+# weren't reported. The other columns are the key.
+_COUNTS = [each.name for each in fields(UsageRow) if each.default == 0]
+_SUMS = [
+    each.name for each in fields(UsageRow) if each.type in (int | None, Decimal | None)
+]
+_KEY = [name for name in _NAMES if name not in _COUNTS and name not in _SUMS]
+_TYPES = {
+    **dict.fromkeys(_KEY, "text"),
+    "quarter": "timestamptz",
+    "agent_id": "uuid",
+    "user_id": "uuid",
+    **dict.fromkeys(_COUNTS, "bigint"),
+    **dict.fromkeys(_SUMS, "numeric"),
+}
+_ADDED = (
+    *(f"{name} = known.{name} + excluded.{name}" for name in _COUNTS),
+    *(
+        f"{name} = coalesce(known.{name} + excluded.{name}, known.{name}, "
+        f"excluded.{name})"
+        for name in _SUMS
+    ),
+)
+ADD = f"""
+    INSERT INTO usage_of_quarter AS known ({", ".join(_NAMES)})
     SELECT *
-      FROM unnest(
-           %(quarter)b::timestamptz[], %(agent_id)b::uuid[], %(user_id)b::uuid[],
-           %(provider)b::text[], %(model)b::text[], %(currency)b::text[],
-           %(priced_as)b::text[], %(pricing_rule)b::text[], %(unpriced)b::text[],
-           %(turns)b::bigint[], %(turns_with_error)b::bigint[],
-           %(turns_without_price)b::bigint[], %(turns_without_usage)b::bigint[],
-           %(model_uses)b::bigint[], %(uses_without_usage)b::bigint[],
-           %(turns_with_differing_cost)b::bigint[], %(uses_estimated)b::bigint[],
-           %(prompt_tokens)b::numeric[],
-           %(completion_tokens)b::numeric[], %(cache_read_tokens)b::numeric[],
-           %(cache_creation_tokens)b::numeric[], %(cost)b::numeric[],
-           %(reported_cost)b::numeric[], %(difference)b::numeric[],
-           %(estimated_cost)b::numeric[], %(differing_cost)b::numeric[],
-           %(differing_reported_cost)b::numeric[])
-    ON CONFLICT (quarter, agent_id, user_id, provider, model, currency,
-                 priced_as, pricing_rule, unpriced) DO UPDATE
-       SET turns = known.turns + excluded.turns,
-           turns_with_error = known.turns_with_error + excluded.turns_with_error,
-           turns_without_price =
-               known.turns_without_price + excluded.turns_without_price,
-           turns_without_usage =
-               known.turns_without_usage + excluded.turns_without_usage,
-           model_uses = known.model_uses + excluded.model_uses,
-           uses_without_usage =
-               known.uses_without_usage + excluded.uses_without_usage,
-           turns_with_differing_cost =
-               known.turns_with_differing_cost + excluded.turns_with_differing_cost,
-           uses_estimated = known.uses_estimated + excluded.uses_estimated,
-           prompt_tokens = coalesce(
-               known.prompt_tokens + excluded.prompt_tokens,
-               known.prompt_tokens, excluded.prompt_tokens),
-           completion_tokens = coalesce(
-               known.completion_tokens + excluded.completion_tokens,
-               known.completion_tokens, excluded.completion_tokens),
-           cache_read_tokens = coalesce(
-               known.cache_read_tokens + excluded.cache_read_tokens,
-               known.cache_read_tokens, excluded.cache_read_tokens),
-           cache_creation_tokens = coalesce(
-               known.cache_creation_tokens + excluded.cache_creation_tokens,
-               known.cache_creation_tokens, excluded.cache_creation_tokens),
-           cost = coalesce(
-               known.cost + excluded.cost,
-               known.cost, excluded.cost),
-           reported_cost = coalesce(
-               known.reported_cost + excluded.reported_cost,
-               known.reported_cost, excluded.reported_cost),
-           difference = coalesce(
-               known.difference + excluded.difference,
-               known.difference, excluded.difference),
-           estimated_cost = coalesce(
-               known.estimated_cost + excluded.estimated_cost,
-               known.estimated_cost, excluded.estimated_cost),
-           differing_cost = coalesce(
-               known.differing_cost + excluded.differing_cost,
-               known.differing_cost, excluded.differing_cost),
-           differing_reported_cost = coalesce(
-               known.differing_reported_cost + excluded.differing_reported_cost,
-               known.differing_reported_cost, excluded.differing_reported_cost)
-"""
+      FROM unnest({", ".join(f"%({name})b::{_TYPES[name]}[]" for name in _NAMES)})
+    ON CONFLICT ({", ".join(_KEY)}) DO UPDATE
+       SET {", ".join(_ADDED)}
+"""  # noqa: S608 # of constants
 
 
 AMENDABLE = """
