@@ -33,7 +33,12 @@ PARENT_IS_REMOTE: Final = 0x100 | 0x200
 # No span is from before 2000, so that times in another unit are found.
 EARLIEST_NS: Final = 946_684_800 * 10**9
 LATEST_NS: Final = 4_102_444_800 * 10**9
-UNITS: Final = {"seconds": 10**9, "milliseconds": 10**6, "microseconds": 10**3}
+UNITS: Final = {
+    "seconds": 10**9,
+    "milliseconds": 10**6,
+    "microseconds": 10**3,
+    "units of 100 nanoseconds": 100,
+}
 
 # What logfire writes in the place of an attribute whose name it doesn't let out.
 SCRUBBED: Final = "[Scrubbed due to "
@@ -90,19 +95,20 @@ def reported_spans(of_resource: ResourceSpans) -> list[ReportedSpan | SpanError]
 
 
 def _check_times(span: Span) -> None:
-    start = span.start_time_unix_nano
-    if not 0 < start <= span.end_time_unix_nano:
+    start, end = span.start_time_unix_nano, span.end_time_unix_nano
+    for time in (start, end):
+        if 0 < time < EARLIEST_NS:
+            units = (
+                f", and is probably in {unit}"
+                for unit, factor in UNITS.items()
+                if EARLIEST_NS <= time * factor < LATEST_NS
+            )
+            raise SpanError(
+                f"a span's times are nanoseconds since 1970: {time} is"
+                f" {_time(time):%Y-%m-%d}{next(units, '')}"
+            )
+    if not 0 < start <= end:
         raise SpanError("a span must have a start, and an end not before it")
-    if start < EARLIEST_NS:
-        units = (
-            f", and is probably in {unit}"
-            for unit, factor in UNITS.items()
-            if EARLIEST_NS <= start * factor < LATEST_NS
-        )
-        raise SpanError(
-            f"a span's times are nanoseconds since 1970: {start} is"
-            f" {_time(start):%Y-%m-%d}{next(units, '')}"
-        )
 
 
 def _time(nanoseconds: int) -> datetime:

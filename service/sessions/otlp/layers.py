@@ -115,9 +115,16 @@ def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedModelCall
             seen.add(around)
             outer, outer_call = by_id[around]
             counted.calls.append(outer_call)
+            counted.is_doubtful |= _contradict(call, outer_call)
             around = outer.parent_id
         found.append(counted)
     return found
+
+
+def _contradict(call: ModelCall, outer: ModelCall) -> bool:
+    """Return whether a call around another tells another usage than the one inside."""
+    have_usage = call.has_usage and outer.has_usage
+    return have_usage and _counts(call) != _counts(outer)
 
 
 def _merged(calls: Sequence[CountedModelCall]) -> list[CountedModelCall]:

@@ -126,3 +126,19 @@ def test_equal_counts_of_two_models_are_uncertain() -> None:
     second = call("b", "framework", 1.5, 2, 1000, model="slow")
 
     assert told(first, second) == (2000, True)
+
+
+def test_a_call_around_another_with_other_counts_is_uncertain() -> None:
+    outer = call("o", "framework", 1, 5, 1500)
+    inner = call("i", "sdk", 2, 3, 500, parent="o")
+    same = call("i", "sdk", 2, 3, 1500, parent="o")
+
+    assert told(outer, inner) == (500, True)
+    assert told(outer, same) == (1500, False)
+
+
+def test_a_sum_around_a_smaller_sum_is_uncertain() -> None:
+    outer = call("o", "framework", 1, 5, 1500, is_total=True)
+    inner = call("i", "framework", 2, 3, 500, parent="o", is_total=True)
+
+    assert told(outer, inner)[1]
