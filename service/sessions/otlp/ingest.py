@@ -99,7 +99,7 @@ class Ingest:
             )
         agents, sessions = await computed(len(reported), _named, reported)
         for agent_id in agents:
-            await self._check_room(agent_id)
+            await self.check_room(agent_id)
         absent = await self.log.absent(sessions)
         recording.log = RememberedAbsences(self.log, absent)
         kept = await self._kept(reported, recording)
@@ -184,7 +184,8 @@ class Ingest:
             raise ForbiddenError("only a manager of the agent may record its sessions")
         return agent_id
 
-    async def _check_room(self, agent_id: UUID) -> None:
+    async def check_room(self, agent_id: UUID) -> None:
+        """Raise TooManyRequestsError if an agent may begin no more traces."""
         now = time.monotonic()
         if self._has_room_until.get(agent_id, 0.0) > now:
             return

@@ -11,7 +11,7 @@ from prometheus_client import Counter
 from service.database import Pool, message_of
 from service.pacing import Pace
 from service.sessions.late_spans import AMENDED_FOR
-from service.sessions.otlp.logs.prompts import delete_old_prompts
+from service.sessions.otlp.logs.expiry import delete_old_events
 
 FORGET_EVERY_S: Final = 60.0
 FORGET_ROWS_MAX: Final = 500
@@ -53,7 +53,7 @@ async def keep_deleting_old_traces(pool: Pool) -> None:
     while True:
         try:
             await delete_old_traces(pool)
-            await delete_old_prompts(pool)
+            await delete_old_events(pool)
         except (psycopg.Error, OSError) as error:
             logger.warning("can't delete old traces: %s", message_of(error))
         await asyncio.sleep(FORGET_EVERY_S)

@@ -1,10 +1,10 @@
 """OTLP/HTTP: the operations that speak another protocol than the rest."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 from prometheus_client import Counter
@@ -16,7 +16,7 @@ from service.http.authentication import authenticate_again
 from service.http.body import uploading
 from service.http.dispatch import request_metadata
 from service.http.log_epoch import POSITION_HEADER
-from service.http.operation import Routes
+from service.http.operation import Registration, Routes
 from service.http.own_writes import remember_write
 from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
 from service.sessions.otlp.body import JSON, PROTOBUF, decoded, read_export
@@ -67,7 +67,20 @@ TOO_SLOW: Final = (
 )
 
 
-@routes.post(
+def _export(path: str, answers: Mapping[int, str], data: Any) -> Registration:
+    return routes.post(
+        path,
+        answers=answers,
+        data=data,
+        content_type=JSON,
+        idempotent_key=False,
+        raw_body=(PROTOBUF, JSON),
+        also_answers_in=(PROTOBUF,),
+        refusal=refusal,
+    )
+
+
+@_export(
     "/v1/traces",
     answers={
         200: "spans accepted, perhaps not all of them",
@@ -77,11 +90,6 @@ TOO_SLOW: Final = (
         503: TOO_SLOW,
     },
     data=ExportedTraces,
-    content_type=JSON,
-    idempotent_key=False,
-    raw_body=(PROTOBUF, JSON),
-    also_answers_in=(PROTOBUF,),
-    refusal=refusal,
 )
 async def post_traces(request: web.Request) -> web.Response:
     """Ingest spans of instrumented agents over OTLP/HTTP.
@@ -102,7 +110,7 @@ async def post_traces(request: web.Request) -> web.Response:
     return await _taken(request, TRACES, SPANS)
 
 
-@routes.post(
+@_export(
     "/v1/logs",
     answers={
         200: "log records accepted, perhaps not all of them",
@@ -112,11 +120,6 @@ async def post_traces(request: web.Request) -> web.Response:
         503: TOO_SLOW,
     },
     data=ExportedLogs,
-    content_type=JSON,
-    idempotent_key=False,
-    raw_body=(PROTOBUF, JSON),
-    also_answers_in=(PROTOBUF,),
-    refusal=refusal,
 )
 async def post_logs(request: web.Request) -> web.Response:
     """Ingest log events of Claude Code and Codex over OTLP/HTTP.
@@ -128,7 +131,7 @@ async def post_logs(request: web.Request) -> web.Response:
     return await _taken(request, LOGS, RECORDS)
 
 
-@routes.post(
+@_export(
     "/v1/metrics",
     answers={
         200: "metrics received, and not kept",
@@ -137,11 +140,6 @@ async def post_logs(request: web.Request) -> web.Response:
         503: TOO_SLOW,
     },
     data=ExportedMetrics,
-    content_type=JSON,
-    idempotent_key=False,
-    raw_body=(PROTOBUF, JSON),
-    also_answers_in=(PROTOBUF,),
-    refusal=refusal,
 )
 async def post_metrics(request: web.Request) -> web.Response:
     """Receive metrics over OTLP/HTTP, and keep nothing.

@@ -1,7 +1,7 @@
 """The parts of a span that concern a turn."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Self
 
@@ -186,11 +186,22 @@ class KeptSpan:
             parent_id=kept["parent_id"],
             started_at=kept["started_at"],
             session_id=kept["session_id"],
-            entry=KeptEntry(**entry) if entry else None,
-            call=ModelCall(**call) if call else None,
+            entry=KeptEntry(**_known(entry, _ENTRY)) if entry else None,
+            call=ModelCall(**_known(call, _CALL)) if call else None,
             ended_at=kept.get("ended_at"),
             has_texts=kept.get("has_texts", False),
         )
+
+
+_ENTRY: Final = frozenset(each.name for each in fields(KeptEntry))
+_CALL: Final = frozenset(each.name for each in fields(ModelCall))
+
+
+def _known(kept: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """Leave out what only a process of a later version knows."""
+    if kept.keys() <= names:
+        return dict(kept)
+    return {name: kept[name] for name in names & kept.keys()}
 
 
 # In the place of spans for which their trace has no room: its usage isn't whole.

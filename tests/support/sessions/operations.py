@@ -5,6 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import orjson
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
+    ExportLogsServiceRequest,
+)
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from service.sessions.otlp.body import FIELDS_MAX
@@ -150,6 +153,10 @@ def _logs(world: World) -> Iterator[Ask]:
         body = logs_export(agent, *records).SerializeToString()
         yield _export(what, body)
         yield _export(f"{what}, compressed", gzip.compress(body, 1), "gzip")
+    apart = ExportLogsServiceRequest()
+    for record in codex_turns[:8_000]:
+        apart.resource_logs.extend(logs_export(agent, record).resource_logs)
+    yield _export("events of a resource each", apart.SerializeToString())
     yield from _empty()
 
 

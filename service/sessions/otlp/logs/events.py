@@ -41,7 +41,8 @@ class AgentEvent:
     """An event that concerns a turn, with what decides to which turn it belongs.
 
     ``trace_id`` is that of its turn, None if only its session tells; ``at`` is in
-    nanoseconds since 1970. ``session_id`` is empty if the event names none.
+    nanoseconds since 1970. ``session_id`` is empty if the event names none. ``digest``
+    is the same each time that the event is sent.
     """
 
     program: AgentProgram
@@ -51,6 +52,7 @@ class AgentEvent:
     session_id: str
     trace_id: bytes | None
     at: int
+    digest: bytes
 
     @property
     def time(self) -> datetime:
@@ -63,7 +65,7 @@ class AgentEvent:
 
     def in_turn(self, trace_id: bytes | None) -> "AgentEvent":
         """Return the event in a trace; without one, in a turn of its own."""
-        return replace(self, trace_id=trace_id or self._digest("turn", TRACE_ID_BYTES))
+        return replace(self, trace_id=trace_id or self.digest)
 
     def span(self) -> Span:
         """Return the event as a span, with which its turn can begin.
@@ -82,7 +84,7 @@ class AgentEvent:
             start -= min(took * 1_000_000, start)
         return Span(
             trace_id=self.trace_id,
-            span_id=self._digest(self.role, SPAN_ID_BYTES),
+            span_id=self.digest[-SPAN_ID_BYTES:],
             parent_span_id=parent,
             flags=0 if self.role == "answer" else PARENT_IS_REMOTE,
             start_time_unix_nano=start,
@@ -98,11 +100,6 @@ class AgentEvent:
         provider = KeyValue(key=PROVIDER)
         provider.value.string_value = self.program.provider_of(self.found)
         yield provider
-
-    def _digest(self, kind: str, size: int) -> bytes:
-        """Return an id that the same record has each time that it comes."""
-        written = self.record.SerializeToString(deterministic=True)
-        return _hash(size, self.program.scope.encode(), kind.encode(), written)
 
 
 def agent_events(of_resource: ResourceLogs) -> list[AgentEvent]:
@@ -154,7 +151,17 @@ def _agent_event(record: LogRecord) -> AgentEvent | None:
         session_id=session_id,
         trace_id=_trace_id(record, found, program, session_id),
         at=record.time_unix_nano or record.observed_time_unix_nano,
+        digest=_hash(
+            TRACE_ID_BYTES,
+            program.scope.encode(),
+            record.SerializeToString(deterministic=True),
+        ),
     )
+
+
+def further_turn(trace_id: bytes) -> bytes:
+    """Return the trace of events for which their own takes no more."""
+    return _hash(TRACE_ID_BYTES, b"further", trace_id)
 
 
 def _trace_id(

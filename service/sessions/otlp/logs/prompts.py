@@ -6,17 +6,15 @@ kept for those that come later.
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 from service.database import Pool
 from service.pacing import computed
 from service.sessions.otlp.conventions import SpanError, reported_span
+from service.sessions.otlp.logs.batches import batches
 from service.sessions.otlp.logs.events import AgentEvent, in_own_turns
 
-# Longer than any turn takes.
-KEPT_FOR: Final = timedelta(days=1)
 KEEP: Final = """
     INSERT INTO events.reported_prompt (agent_id, session, started_at, trace_id)
     SELECT %(agent)s, *
@@ -36,15 +34,6 @@ FIND: Final = """
            WITH ORDINALITY AS given (session, at, number)
      ORDER BY number
 """
-FORGET_ROWS_MAX: Final = 10_000
-FORGET: Final = """
-    DELETE FROM events.reported_prompt
-     WHERE ctid = ANY (ARRAY(SELECT ctid
-                               FROM events.reported_prompt
-                              WHERE kept_at < clock_timestamp() - %(kept_for)s
-                              ORDER BY kept_at
-                              LIMIT %(rows)s))
-"""
 
 
 async def in_turns(
@@ -57,30 +46,31 @@ async def in_turns(
     if not by_time:
         return await computed(len(events), in_own_turns, events)
     prompts = await computed(len(by_time), _prompts, by_time)
-    asked = [event for event in by_time if event.trace_id is None]
-    async with pool.connection() as db:
-        if prompts:
+    for some in batches(prompts):
+        async with pool.connection() as db:
             await db.execute(
                 KEEP,
                 {
                     "agent": agent_id,
-                    "sessions": [prompt.session for prompt in prompts],
-                    "times": [prompt.time for prompt in prompts],
-                    "traces": [prompt.trace_id for prompt in prompts],
+                    "sessions": [prompt.session for prompt in some],
+                    "times": [prompt.time for prompt in some],
+                    "traces": [prompt.trace_id for prompt in some],
                 },
             )
-        cursor = await db.execute(
-            FIND,
-            {
-                "agent": agent_id,
-                "sessions": [event.session for event in asked],
-                "times": [event.time for event in asked],
-            },
-        )
-        found = {
-            id(event): trace_id
-            for event, (trace_id,) in zip(asked, await cursor.fetchall(), strict=True)
-        }
+    found: dict[int, bytes | None] = {}
+    for some in batches([event for event in by_time if event.trace_id is None]):
+        async with pool.connection() as db:
+            cursor = await db.execute(
+                FIND,
+                {
+                    "agent": agent_id,
+                    "sessions": [event.session for event in some],
+                    "times": [event.time for event in some],
+                },
+            )
+            rows = await cursor.fetchall()
+        for event, (trace_id,) in zip(some, rows, strict=True):
+            found[id(event)] = trace_id
     return await computed(len(events), _placed, events, found)
 
 
@@ -100,9 +90,3 @@ def _placed(
     events: Iterable[AgentEvent], found: Mapping[int, bytes | None]
 ) -> list[AgentEvent]:
     return [event.in_turn(event.trace_id or found.get(id(event))) for event in events]
-
-
-async def delete_old_prompts(pool: Pool, *, kept_for: timedelta = KEPT_FOR) -> None:
-    """Delete up to ``FORGET_ROWS_MAX`` prompts that were kept for long enough."""
-    async with pool.connection() as db:
-        await db.execute(FORGET, {"kept_for": kept_for, "rows": FORGET_ROWS_MAX})

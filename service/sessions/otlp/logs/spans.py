@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from uuid import UUID
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
@@ -16,7 +17,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs
 
 from service.errors import ForbiddenError, InvalidRequestError
-from service.pacing import computed
+from service.pacing import Pace, computed
 from service.principal import Principal
 from service.sessions.clocks import ahead_of_clock
 from service.sessions.otlp.ingest import Ingest
@@ -26,6 +27,8 @@ from service.sessions.otlp.logs.events import (
     in_own_turns,
     resource_spans,
 )
+from service.sessions.otlp.logs.further_turns import in_open_traces
+from service.sessions.otlp.logs.known_events import where_they_went
 from service.sessions.otlp.logs.prompts import in_turns
 
 NAMELESS = "an event must name its session, or be inside of a trace"
@@ -54,11 +57,16 @@ async def as_spans(
 
     Of an agent that the caller may not report for, nothing is kept: its spans are
     refused as any others.
+
+    :raises TooManyRequestsError: an agent has too many open traces; nothing was kept
+        of its events
     """
     made = EventSpans(ExportTraceServiceRequest())
     of_agent: defaultdict[UUID | None, list[tuple[ResourceLogs, list[AgentEvent]]]]
     of_agent = defaultdict(list)
+    pace = Pace()
     for of_resource in export.resource_logs:
+        await pace.pause()
         records = sum(len(scope.log_records) for scope in of_resource.scope_logs)
         found = await computed(records, agent_events, of_resource)
         made.others += records - len(found)
@@ -72,15 +80,26 @@ async def as_spans(
         of_agent[agent_id].append((of_resource, events))
     for agent_id, resources in of_agent.items():
         events = [event for _, some in resources for event in some]
-        if agent_id is None:
-            placed = await computed(len(events), in_own_turns, events)
-        else:
-            placed = await in_turns(ingest.pool, agent_id, events)
+        placed = iter(await _in_traces(events, agent_id, ingest))
+        pace = Pace()
         for of_resource, some in resources:
-            own, placed = placed[: len(some)], placed[len(some) :]
+            own = list(islice(placed, len(some)))
             spans = await computed(len(own), resource_spans, of_resource, own)
             made.export.resource_spans.append(spans)
+            await pace.pause()
     return made
+
+
+async def _in_traces(
+    events: Sequence[AgentEvent], agent_id: UUID | None, ingest: Ingest
+) -> list[AgentEvent]:
+    if agent_id is None:
+        return await computed(len(events), in_own_turns, events)
+    await ingest.check_room(agent_id)
+    pool = ingest.pool
+    in_turn = await in_turns(pool, agent_id, events)
+    in_open = await in_open_traces(ingest.log, pool, agent_id, in_turn)
+    return await where_they_went(pool, agent_id, in_open)
 
 
 def _divided(

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from service.resources import Resources
-from service.sessions.otlp.logs.prompts import delete_old_prompts
+from service.sessions.otlp.logs.expiry import delete_old_events
 from tests.support.callers import Caller, Callers
 from tests.support.sessions.otlp.log_events import (
     LOGS,
@@ -405,9 +405,9 @@ async def test_prompts_are_kept_for_a_while(
     recorder: Recorder, ada: Caller, resources: Resources
 ) -> None:
     first = await report_logs(recorder, codex("user_prompt", 0, prompt="kept"))
-    await delete_old_prompts(resources.pool)
+    await delete_old_events(resources.pool)
     known = await report_logs(recorder, codex_call(2, 10, 1))
-    await delete_old_prompts(resources.pool, kept_for=timedelta(0))
+    await delete_old_events(resources.pool, kept_for=timedelta(0))
     late = await report_logs(recorder, codex_call(3, 20, 1))
 
     shown = await turns(ada, first, known, late)

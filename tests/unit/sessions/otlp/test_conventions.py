@@ -8,7 +8,13 @@ import orjson
 import pytest
 
 from service.sessions.otlp.conventions import SpanError, reported_span
-from service.sessions.otlp.span import ModelCall, ReportedSpan
+from service.sessions.otlp.span import (
+    KeptEntry,
+    KeptSpan,
+    ModelCall,
+    ReportedSpan,
+    kept_span,
+)
 from service.sessions.turn import TOKENS_MAX
 from tests.support.sessions.otlp.spans import pairs, span
 
@@ -351,17 +357,23 @@ def test_a_span_that_can_t_be_is_refused(fields: dict[str, Any]) -> None:
         reported_span(broken)
 
 
+@pytest.mark.parametrize("field", ["start_time_unix_nano", "end_time_unix_nano"])
 @pytest.mark.parametrize(
     ("unit", "in_a_second"),
-    [("seconds", 1), ("milliseconds", 10**3), ("microseconds", 10**6)],
+    [
+        ("seconds", 1),
+        ("milliseconds", 10**3),
+        ("microseconds", 10**6),
+        ("units of 100 nanoseconds", 10**7),
+    ],
 )
-def test_times_in_another_unit_are_refused_with_its_name(
-    unit: str, in_a_second: int
+def test_a_time_in_another_unit_is_refused_with_its_name(
+    unit: str, in_a_second: int, field: str
 ) -> None:
+    # Also if the other time is in nanoseconds.
     broken = span(1)
-    broken.start_time_unix_nano = 1_772_366_400 * in_a_second
+    setattr(broken, field, 1_772_366_400 * in_a_second)
 
-    # Also if the end is in nanoseconds.
     with pytest.raises(SpanError, match=f"is 19.*, and is probably in {unit}$"):
         reported_span(broken)
 
@@ -382,3 +394,27 @@ def test_a_value_that_is_nested_without_end_is_cut() -> None:
     text = entry_of(told(input__value=deep)).texts.input
 
     assert text == "[" * 16 + "null" + "]" * 16
+
+
+def test_what_a_later_version_keeps_of_a_span_is_ignored() -> None:
+    # given
+    entry = KeptEntry(
+        is_root=True,
+        ended_at="2026-03-01T12:00:00+00:00",
+        user_id=None,
+        is_error=False,
+        owner="",
+        sealed_input=None,
+        sealed_output=None,
+        sealed_error=None,
+    )
+    given = told(openinference__span__kind="LLM", llm__token_count__prompt=10)
+    kept = kept_span(given, entry)
+    written = kept.to_json()
+
+    # when
+    for part in (written, written["entry"], written["call"]):
+        part["later"] = 1
+
+    # then
+    assert KeptSpan.from_json(kept.span_id, written) == kept

@@ -1,0 +1,206 @@
+"""Log events that come again, or long after the others of their turn."""
+
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
+
+from service.resources import Resources
+from service.sessions.otlp.logs.expiry import delete_old_events
+from service.sessions.otlp.old_traces import delete_old_traces
+from service.sessions.otlp.pending import SPANS_OF_TRACE_MAX
+from tests.support.callers import Caller
+from tests.support.sessions.otlp.log_events import (
+    SESSION,
+    claude,
+    claude_call,
+    codex,
+    codex_call,
+    report_logs,
+)
+from tests.support.sessions.otlp.spans import (
+    Exported,
+    report,
+    session,
+    span,
+)
+from tests.support.sessions.recording import Recorder
+
+HOUR_S = 3600
+
+
+async def turns(reader: Caller, *sent: Exported) -> Any:
+    return (await session(reader, SESSION, sent))["turns"]
+
+
+def prompts_of(shown: Any) -> list[int]:
+    return [turn["token_usage"]["prompt"] or 0 for turn in shown]
+
+
+def asked(at: float = 0) -> LogRecord:
+    return codex("user_prompt", at, prompt="q")
+
+
+async def forget_spans(resources: Resources) -> None:
+    await delete_old_traces(resources.pool, kept_for=timedelta(0))
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        ([codex_call(2, 10, 1)], [asked()], [codex_call(2, 10, 1)]),
+        ([asked(), codex_call(9, 10, 1)], [asked(5)], [codex_call(9, 10, 1)]),
+        ([codex_call(2, 10, 1)], [asked(), codex_call(2, 10, 1)]),
+    ],
+    ids=["before its prompt", "before a nearer prompt", "in overlapping requests"],
+)
+async def test_a_call_that_comes_again_counts_once(
+    recorder: Recorder, ada: Caller, requests: tuple[list[LogRecord], ...]
+) -> None:
+    sent = [await report_logs(recorder, *records) for records in requests]
+
+    assert sum(prompts_of(await turns(ada, *sent))) == 10
+
+
+async def test_a_call_that_comes_again_without_its_prompt_counts_once(
+    recorder: Recorder, ada: Caller, resources: Resources
+) -> None:
+    first = await report_logs(recorder, asked(), codex_call(2, 10, 1))
+    async with resources.pool.connection() as db:
+        await db.execute("DELETE FROM events.reported_prompt")
+
+    again = await report_logs(recorder, codex_call(2, 10, 1))
+
+    assert prompts_of(await turns(ada, first, again)) == [10]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_requests_in_any_order_and_repeated_count_each_call_once(
+    recorder: Recorder, ada: Caller, resources: Resources, seed: int
+) -> None:
+    # given
+    random = Random(seed)  # noqa: S311 # of a test
+    calls = [codex_call(2 * n + 1, 2**n, 0) for n in range(8)]
+    records = [asked(0), asked(6), *calls]
+    requests = [random.sample(records, random.randint(1, 4)) for _ in range(12)]
+    requests.append(records)
+
+    # when
+    sent = []
+    for request in requests:
+        sent.append(await report_logs(recorder, *request))
+        if random.random() < 0.3:
+            await forget_spans(resources)
+
+    # then
+    assert sum(prompts_of(await turns(ada, *sent))) == 2**8 - 1
+
+
+async def test_a_turn_goes_on_as_a_further_turn_after_its_spans_were_deleted(
+    recorder: Recorder, ada: Caller, resources: Resources
+) -> None:
+    # given
+    first = await report_logs(
+        recorder, claude("user_prompt", 0, prompt="q"), claude_call(2, 10, 1)
+    )
+    await forget_spans(resources)
+
+    # when
+    late = await report_logs(
+        recorder,
+        claude_call(3 * HOUR_S, 20, 1),
+        claude("assistant_response", 3 * HOUR_S + 1, response="done"),
+    )
+    again = await report_logs(recorder, claude_call(2, 10, 1))
+    later = await report_logs(recorder, claude_call(3 * HOUR_S + 5, 40, 1))
+    await forget_spans(resources)
+    last = await report_logs(
+        recorder, claude_call(9 * HOUR_S, 80, 1), claude_call(3 * HOUR_S, 20, 1)
+    )
+
+    # then
+    shown = await turns(ada, first, late, again, later, last)
+    assert prompts_of(shown) == [10, 60, 80]
+    assert [turn["output"] for turn in shown] == [None, "done", None]
+
+
+async def test_a_turn_of_codex_goes_on_after_its_spans_were_deleted(
+    recorder: Recorder, ada: Caller, resources: Resources
+) -> None:
+    first = await report_logs(recorder, asked(), codex_call(2, 10, 1))
+    await forget_spans(resources)
+    late = await report_logs(recorder, codex_call(3 * HOUR_S, 20, 1))
+    later = await report_logs(recorder, codex_call(3 * HOUR_S + 9, 40, 1))
+
+    assert prompts_of(await turns(ada, first, late, later)) == [10, 60]
+
+
+async def test_a_turn_whose_spans_began_anew_goes_on_with_its_events(
+    recorder: Recorder, ada: Caller, resources: Resources
+) -> None:
+    # given
+    in_trace = [claude_call(at, 10, 1) for at in (2, 3 * HOUR_S)]
+    for record in in_trace:
+        record.trace_id = (1).to_bytes(16)
+    first = await report_logs(recorder, in_trace[0])
+    await forget_spans(resources)
+    root = await report(recorder, span(1, session=SESSION))
+
+    # when
+    late = await report_logs(recorder, in_trace[1])
+
+    # then
+    assert prompts_of(await turns(ada, first, root, late)) == [10, 10]
+
+
+async def test_a_turn_of_more_calls_than_a_trace_has_goes_on(
+    recorder: Recorder, ada: Caller
+) -> None:
+    # given
+    calls = [claude_call(n / 1000, 1, 0) for n in range(SPANS_OF_TRACE_MAX + 2)]
+    half = SPANS_OF_TRACE_MAX // 2
+
+    # when
+    sent = [
+        await report_logs(recorder, *records)
+        for records in (calls[:half], calls[half:-2], calls[-2:-1], calls[::5001])
+    ]
+
+    # then
+    assert [each.rejected for each in sent] == [0, 0, 0, 0]
+    shown = await turns(ada, *sent)
+    assert prompts_of(shown) == [SPANS_OF_TRACE_MAX, 2]
+
+
+async def test_nothing_is_kept_of_events_for_which_there_is_no_room(
+    recorder: Recorder, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.sessions.otlp.pending.TRACES_OF_AGENT_MAX", 0)
+
+    refused = await report_logs(recorder, asked(), codex_call(2, 10, 1))
+
+    assert refused.status == 429
+    async with resources.pool.connection() as db:
+        cursor = await db.execute(
+            "SELECT (SELECT count(*) FROM events.reported_prompt)"
+            "     + (SELECT count(*) FROM events.reported_event)"
+        )
+        assert await cursor.fetchone() == (0,)
+
+
+async def test_where_events_went_is_forgotten_after_a_day(
+    recorder: Recorder, resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.sessions.otlp.logs.expiry.FORGET_ROWS_MAX", 2)
+    await report_logs(recorder, asked(), *(codex_call(n, 1, 0) for n in range(1, 6)))
+    count = "SELECT count(*) FROM events.reported_event"
+
+    await delete_old_events(resources.pool)
+    async with resources.pool.connection() as db:
+        assert await (await db.execute(count)).fetchone() == (6,)
+    await delete_old_events(resources.pool, kept_for=timedelta(0))
+
+    async with resources.pool.connection() as db:
+        assert await (await db.execute(count)).fetchone() == (0,)
