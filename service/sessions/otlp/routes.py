@@ -170,16 +170,17 @@ async def _received(request: web.Request) -> AsyncIterator[bytes]:
 async def _taken(request: web.Request, signal: Signal, metric: Counter) -> web.Response:
     async with _received(request) as body:
         outcome, position = await _ingest(request, signal, metric, body)
+    # Also of a refusal: a trace's turn may have been marked as lacking spans.
+    headers = {} if position is None else {POSITION_HEADER: str(position)}
     if outcome.all_rejected:
         message = joined_reasons(outcome.reasons)
         if outcome.all_forbidden:
-            raise ForbiddenError(message)
-        raise MalformedRequestError(message, code=signal.refused)
+            raise ForbiddenError(message, headers=headers)
+        raise MalformedRequestError(message, code=signal.refused, headers=headers)
     response = partial_success(
         request, signal, rejected=outcome.rejected, reasons=outcome.reasons
     )
-    if position is not None:
-        response.headers[POSITION_HEADER] = str(position)
+    response.headers.update(headers)
     return response
 
 

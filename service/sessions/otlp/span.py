@@ -197,10 +197,10 @@ _ENTRY: Final = frozenset(each.name for each in fields(KeptEntry))
 _CALL: Final = frozenset(each.name for each in fields(ModelCall))
 
 
-def _known(kept: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+def _known(kept: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     """Leave out what only a process of a later version knows."""
     if kept.keys() <= names:
-        return dict(kept)
+        return kept
     return {name: kept[name] for name in names & kept.keys()}
 
 

@@ -94,12 +94,14 @@ PUT_TOGETHER: Final = """
      WHERE t.agent_id = given.agent_id AND t.trace_id = given.trace_id
        AND t.part_bytes > 0
 """
-# By exact bounds, for traces whose parts have been put together.
+# By exact bounds, for traces whose parts have been put together. What is all known takes
+# no room.
 MERGE_INTO_ROW: Final = f"""{INSERT}
            spans = excluded.spans || known.spans
      WHERE (SELECT count(*) FROM jsonb_object_keys(excluded.spans || known.spans))
            <= %(spans_max)s
-       AND pg_column_size(known.spans) <= %(bytes_max)s
+       AND (pg_column_size(known.spans) <= %(bytes_max)s
+            OR known.spans ?& ARRAY(SELECT jsonb_object_keys(excluded.spans)))
     RETURNING agent_id, trace_id, {_SIZE}, NULL, NULL, NULL, NULL, session_id,
               kept_since
 """  # noqa: S608 # of constants

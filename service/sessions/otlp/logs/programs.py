@@ -77,6 +77,7 @@ CLAUDE_CODE: Final = AgentProgram(
         "bedrock": "aws.bedrock",
         "mantle": "aws.bedrock",
         "vertex": "gcp.vertex_ai",
+        "foundry": "azure.ai.inference",
         "anthropicAws": "anthropic",
         "anthropicGoogleCloud": "anthropic",
     },

@@ -10,7 +10,6 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 from service.resources import Resources
 from service.sessions.otlp.logs.expiry import delete_old_events
 from service.sessions.otlp.old_traces import delete_old_traces
-from service.sessions.otlp.pending import SPANS_OF_TRACE_MAX
 from tests.support.callers import Caller
 from tests.support.sessions.otlp.log_events import (
     SESSION,
@@ -155,23 +154,32 @@ async def test_a_turn_whose_spans_began_anew_goes_on_with_its_events(
     assert prompts_of(await turns(ada, first, root, late)) == [10, 10]
 
 
-async def test_a_turn_of_more_calls_than_a_trace_has_goes_on(
-    recorder: Recorder, ada: Caller
+@pytest.mark.parametrize(
+    ("bound", "least", "expected"),
+    [("SPANS_OF_TRACE_MAX", 3, [3, 2]), ("TRACE_BYTES_MAX", 600, [3, 1, 1])],
+)
+async def test_a_turn_goes_on_where_its_trace_is_full(
+    recorder: Recorder,
+    ada: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+    bound: str,
+    least: int,
+    expected: list[int],
 ) -> None:
     # given
-    calls = [claude_call(n / 1000, 1, 0) for n in range(SPANS_OF_TRACE_MAX + 2)]
-    half = SPANS_OF_TRACE_MAX // 2
+    for module in ("pending", "logs.further_turns"):
+        monkeypatch.setattr(f"service.sessions.otlp.{module}.{bound}", least)
+    calls = [claude_call(n, 1, 0) for n in range(1, 6)]
 
     # when
     sent = [
         await report_logs(recorder, *records)
-        for records in (calls[:half], calls[half:-2], calls[-2:-1], calls[::5001])
+        for records in (calls[:3], calls[3:4], [calls[0], calls[4]])
     ]
 
     # then
-    assert [each.rejected for each in sent] == [0, 0, 0, 0]
-    shown = await turns(ada, *sent)
-    assert prompts_of(shown) == [SPANS_OF_TRACE_MAX, 2]
+    assert [each.rejected for each in sent] == [0, 0, 0]
+    assert prompts_of(await turns(ada, *sent)) == expected
 
 
 async def test_nothing_is_kept_of_events_for_which_there_is_no_room(

@@ -16,7 +16,6 @@ from tests.support.sessions.otlp.spans import (
     span,
 )
 from tests.support.sessions.recording import Recorder, register_agent
-from tests.support.waiting import until
 
 pytestmark = pytest.mark.usefixtures("few_spans")
 MOST = 20
@@ -59,12 +58,8 @@ async def test_the_session_that_only_refused_spans_name_is_kept(
 
     assert (first.status, refused.status) == (200, 400)
 
-    async def shown() -> Any:
-        # The refusal doesn't tell the position of what it changed.
-        reply = await ada.get("/api/observability/session/chat-1")
-        return reply.data["turns"] if reply.status == 200 else None
-
-    (turn,) = await until(shown)
+    # The refusal tells the position of what it changed.
+    (turn,) = await turns(ada, [refused])
     assert "calls" in turn["estimated"] or turn["unpriced"] == "no_such_model"
 
 
