@@ -8,8 +8,7 @@ sees all of it. After a crash the exporter, which got no answer, sends its spans
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
@@ -37,10 +36,10 @@ from service.sessions.aggregate import ChatSession
 from service.sessions.otlp.attributes import attributes, first_text
 from service.sessions.otlp.body import BODY_BYTES_MAX
 from service.sessions.otlp.conventions import SpanError, reported_spans
-from service.sessions.otlp.full_traces import roots_first, take_roots
+from service.sessions.otlp.full_traces import take_roots
+from service.sessions.otlp.kept_traces import kept_traces
 from service.sessions.otlp.outcome import IngestOutcome
 from service.sessions.otlp.pending import (
-    SPANS_OF_TRACE_MAX,
     TRACES_OF_AGENT_MAX,
     KeptTrace,
     TraceKey,
@@ -48,14 +47,10 @@ from service.sessions.otlp.pending import (
     merge_spans,
 )
 from service.sessions.otlp.recording import Recording, record_trace_turns
-from service.sessions.otlp.sealing import kept_entry, kept_text
-from service.sessions.otlp.span import KeptSpan, KeptText, ReportedSpan, kept_span
+from service.sessions.otlp.span import ReportedSpan
 from service.sessions.otlp.statements import SPAN_BYTES
-from service.sessions.otlp.text_order import FIRST_INPUT, LAST_OUTPUT, TextOrder
-from service.sessions.otlp.trace import TraceTexts, TraceTurn, turn_of
+from service.sessions.otlp.trace import TraceTurn, turn_of
 from service.sessions.policy import records_for_anyone
-from service.users.aggregate import User
-from service.users.names import find_user
 
 AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
 # Request bodies in memory at once, in this process.
@@ -102,7 +97,7 @@ class Ingest:
             await self.check_room(agent_id)
         absent = await self.log.absent(sessions)
         recording.log = RememberedAbsences(self.log, absent)
-        kept = await self._kept(reported, recording)
+        kept = await kept_traces(reported, recording)
         sent = {key: len(trace.spans) for key, trace in kept.items()}
         turns = await _turns(merge_spans(self.pool, kept), kept)
         if refused := dict(kept):
@@ -112,20 +107,6 @@ class Ingest:
             forbidden = isinstance(error, ForbiddenError)
             outcome.reject(sent[key], error.message, forbidden=forbidden)
         return outcome
-
-    async def _kept(
-        self,
-        reported: dict[TraceKey, dict[str, ReportedSpan]],
-        recording: Recording,
-    ) -> dict[TraceKey, KeptTrace]:
-        """Seal the texts of each trace, and take it out of ``reported``."""
-        kept = {}
-        pace = Pace()
-        for key in list(reported):
-            spans = list(reported.pop(key).values())
-            kept[key] = await self._keep_trace(key, spans, recording)
-            await pace.pause()
-        return kept
 
     async def _reduce(
         self,
@@ -198,78 +179,6 @@ class Ingest:
         if len(self._has_room_until) >= AGENTS_MAX:
             self._has_room_until.clear()
         self._has_room_until[agent_id] = now + TRACE_COUNT_TTL_S
-
-    async def _keep_trace(
-        self, key: TraceKey, spans: Sequence[ReportedSpan], recording: Recording
-    ) -> KeptTrace:
-        if len(spans) > SPANS_OF_TRACE_MAX:
-            # It is rejected but for its roots: nothing else is encrypted.
-            roots, others = roots_first(spans)
-            kept = await computed(
-                len(others), lambda: [kept_span(span, None) for span in others]
-            )
-            own = [await self._keep(key, root, recording) for root in roots]
-            return KeptTrace([*own, *kept])
-
-        async def best(order: TextOrder) -> KeptText | None:
-            found = order.best(spans)
-            if found is None:
-                return None
-            span, text, sort_key = found
-            owner = await self._owner(span, recording)
-            return await kept_text(
-                text, order.field, sort_key, key, span.span_id, owner, self.vault
-            )
-
-        kept = []
-        pace = Pace()
-        for span in spans:
-            kept.append(await self._keep(key, span, recording))
-            await pace.pause()
-        return KeptTrace(
-            kept,
-            TraceTexts(input=await best(FIRST_INPUT), output=await best(LAST_OUTPUT)),
-        )
-
-    async def _keep(
-        self, key: TraceKey, span: ReportedSpan, recording: Recording
-    ) -> KeptSpan:
-        entry = None
-        if span.entry is not None:
-            user_id = await self._user(span.entry.user, recording)
-            owner = user_id or await self._owner(span, recording)
-            entry = await kept_entry(
-                span.entry,
-                key,
-                span.span_id,
-                user_id=user_id,
-                owner=owner,
-                vault=self.vault,
-            )
-        return kept_span(span, entry)
-
-    async def _user(self, name: str | None, recording: Recording) -> UUID | None:
-        """Return the user that a span names, if the caller may name one.
-
-        A name may look like an id; if a user has that id, it is theirs.
-        """
-        if name is None or not records_for_anyone(recording.principal):
-            return None
-        user = None
-        with suppress(ValueError):
-            user = await recording.log.load(UUID(name))
-        if not isinstance(user, User):
-            user = await find_user(name, recording.log, self.vault)
-        return user.id if user is not None else None
-
-    async def _owner(self, span: ReportedSpan, recording: Recording) -> UUID:
-        """Return the user whose key encrypts the texts of a span without a user."""
-        if span.session_id is not None:
-            session_id = ChatSession.create_id(span.session_id)
-            session = await recording.log.load(session_id)
-            if isinstance(session, ChatSession):
-                return UUID(session.user_id)
-        return recording.principal.user_id
 
 
 async def _turns(

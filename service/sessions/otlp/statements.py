@@ -94,7 +94,7 @@ PUT_TOGETHER: Final = """
      WHERE t.agent_id = given.agent_id AND t.trace_id = given.trace_id
        AND t.part_bytes > 0
 """
-# By exact bounds, for traces whose parts have been put together. What is all known takes
+# By exact bounds, for traces whose parts have been put together. What is known takes
 # no room.
 MERGE_INTO_ROW: Final = f"""{INSERT}
            spans = excluded.spans || known.spans

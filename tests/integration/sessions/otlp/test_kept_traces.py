@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from service.resources import Resources
-from service.sessions.otlp import ingest, pending
+from service.sessions.otlp import kept_traces, pending
 from service.sessions.otlp.full_traces import TOO_LARGE
 from service.sessions.otlp.old_traces import delete_old_traces
 from tests.integration.sessions.otlp.test_routes import status_of
@@ -134,7 +134,7 @@ async def test_a_root_in_a_request_of_too_many_spans_is_taken(
     recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pending, "SPANS_OF_TRACE_MAX", 3)
-    monkeypatch.setattr(ingest, "SPANS_OF_TRACE_MAX", 3)
+    monkeypatch.setattr(kept_traces, "SPANS_OF_TRACE_MAX", 3)
     calls = [llm(number, 1, 5, 1) for number in (2, 3, 4)]
 
     taken = await report(recorder, *calls, span(1, session__id="chat"))

@@ -24,7 +24,7 @@ IN_TWO_YEARS = 2 * 365 * 86_400
 
 @pytest.fixture
 def few_spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("ingest", "pending"):
+    for module in ("kept_traces", "pending"):
         name = f"service.sessions.otlp.{module}.SPANS_OF_TRACE_MAX"
         monkeypatch.setattr(name, MOST)
 
