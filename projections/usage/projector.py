@@ -10,6 +10,7 @@ import orjson
 
 from projections.engine.projector import Projector
 from projections.usage.earlier_event import event_before
+from projections.usage.statements import TELLING
 from projections.usage.table import (
     AmendableRow,
     TurnKey,
@@ -49,6 +50,7 @@ TURN_COUNTS = (
     "uses_without_usage",
     "turns_with_differing_cost",
     "uses_estimated",
+    *TELLING.values(),
 )
 AMOUNTS = (
     "cost",
@@ -167,7 +169,10 @@ def _parts(turn: Any, shares: Sequence[Any], charge: Mapping[str, Any]) -> list[
     parts: list[Part] = []
     for share in shares:
         is_estimate = bool(share["estimated"]) and share["cost"] is not None
-        counts = {name: share[name] for name in COUNTS}
+        told = {
+            **{name: share[name] for name in (*COUNTS, "reported_cost")},
+            "difference": _difference(share),
+        }
         is_turn = not any(part["turns"] for part in parts) and (
             (share["provider"], share["model"]) == (turn.provider, turn.model)
         )
@@ -188,10 +193,9 @@ def _parts(turn: Any, shares: Sequence[Any], charge: Mapping[str, Any]) -> list[
                 "uses_without_usage": int(_lacks_usage(share)),
                 "turns_with_differing_cost": int(is_turn and differs),
                 "uses_estimated": int(is_estimate),
-                **counts,
+                **{TELLING[name]: int(told[name] is not None) for name in TELLING},
+                **told,
                 "cost": share["cost"],
-                "reported_cost": share["reported_cost"],
-                "difference": _difference(share),
                 "estimated_cost": share["cost"] if is_estimate else None,
                 "differing_cost": charge["cost"] if is_turn and differs else None,
                 "differing_reported_cost": (

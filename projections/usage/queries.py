@@ -62,6 +62,12 @@ class UsageOfGroup:
     uses_without_usage: int = 0
     turns_with_differing_cost: int = 0
     uses_estimated: int = 0
+    uses_with_prompt_tokens: int = 0
+    uses_with_completion_tokens: int = 0
+    uses_with_cache_read_tokens: int = 0
+    uses_with_cache_creation_tokens: int = 0
+    uses_with_reported_cost: int = 0
+    uses_with_difference: int = 0
     prompt_tokens: Decimal | None = None
     completion_tokens: Decimal | None = None
     cache_read_tokens: Decimal | None = None

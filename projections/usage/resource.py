@@ -18,6 +18,7 @@ from projections.usage.completeness import (
 from projections.usage.form import Form, Period
 from projections.usage.parameters import zone_of
 from projections.usage.queries import UsageOfGroup
+from projections.usage.statements import TELLING
 from service.price_catalog.charge import EXACT, ROUNDED
 from service.sessions.cost import SEVERAL_CURRENCIES, UnpricedReason
 
@@ -38,6 +39,7 @@ ADDED: Final = (
     "differing_reported_cost",
     "model_uses",
     "uses_estimated",
+    *TELLING.values(),
 )
 BY_CURRENCY: Final = ("costs", "estimated_costs", "uses")
 
@@ -220,6 +222,9 @@ def others(total: UsageOfGroup, shown: Sequence[UsageOfGroup]) -> UsageOfGroup:
                 left = EXACT.subtract(Decimal(left), Decimal(part))
         is_count = isinstance(getattr(total, name), int)
         setattr(rest, name, int(left) if is_count else left)
+    for name, uses in TELLING.items():
+        if not getattr(rest, uses):
+            setattr(rest, name, None)
     unpriced = Counter(total.unpriced)
     for group in shown:
         unpriced.subtract(group.unpriced)

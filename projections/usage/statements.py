@@ -16,6 +16,12 @@ COUNTS: Final = (
     "uses_without_usage",
     "turns_with_differing_cost",
     "uses_estimated",
+    "uses_with_prompt_tokens",
+    "uses_with_completion_tokens",
+    "uses_with_cache_read_tokens",
+    "uses_with_cache_creation_tokens",
+    "uses_with_reported_cost",
+    "uses_with_difference",
 )
 TOKENS: Final = (
     "prompt_tokens",
@@ -30,13 +36,18 @@ REPORTED: Final = (
     "differing_reported_cost",
 )
 AMOUNTS: Final = ("cost", "estimated_cost", *REPORTED)
+# Sums that are null where no use tells them, by the count of those that do: what was
+# taken back leaves 0.
+TELLING: Final = {
+    name: f"uses_with_{name}" for name in (*TOKENS, "reported_cost", "difference")
+}
 NOW: Final = (*COUNTS, *TOKENS, *REPORTED)
 # What a group has of the period before.
 BEFORE: Final = ("turns", "prompt_tokens", "completion_tokens", "uses_without_usage")
 
 VISIBLE: Final = """
     SELECT u.*, {starts_at} AS starts_at,
-           u.quarter < {since} AS is_before
+           u.quarter < {since} AS is_before, {has_next} AS has_next
       FROM read.usage_of_quarter u
      WHERE u.quarter >= {earliest}
        AND u.quarter < {until}
@@ -61,9 +72,9 @@ SINCE_BEFORE: Final = SQL(
 GROUPS: Final = """
     WITH visible AS ({visible}),
     cell AS (
-         SELECT {keys}, is_before, currency, unpriced, {sums}
+         SELECT {keys}, is_before, has_next, currency, unpriced, {sums}
            FROM visible
-          GROUP BY {keys}, is_before, currency, unpriced
+          GROUP BY {keys}, is_before, has_next, currency, unpriced
     ), compared AS ({compared}),
     -- Costs in several currencies don't compare: the one used most counts.
     main_currency AS (
@@ -94,7 +105,7 @@ GROUPS: Final = """
                     AS comparable_cost
            FROM of_currency
           GROUP BY {keys}, is_other
-         HAVING bool_or(NOT is_before)
+         {having}
     )
     SELECT {shown}, is_other, {columns}, count(*) OVER () AS groups
       FROM usage_group
@@ -115,14 +126,13 @@ FOLD: Final = """,
            FROM compared c LEFT JOIN largest l
              ON {same}
     )"""
-# Each period also counts as the one before of the next.
+# Each period also counts as the one before of the next, as far as that is asked for.
 SHIFTED: Final = """
     SELECT {keys}, false AS is_before, currency, unpriced, {values}
       FROM cell WHERE NOT is_before
     UNION ALL
     SELECT {shifted}, true, currency, unpriced, {values}
-      FROM cell
-     WHERE {next} < {until}
+      FROM cell WHERE has_next
 """
 
 
@@ -149,6 +159,8 @@ def statement(form: Form) -> Composed:
         shown=_shown(form),
         columns=_joined(map(Identifier, SHOWN)),
         order=_order(form, keys),
+        # The total also compares where nothing was used.
+        having=SQL("HAVING bool_or(NOT is_before)" if keys[1:] or form.period else ""),
     )
 
 
@@ -168,12 +180,16 @@ SHOWN: Final = (
 
 def _visible(form: Form) -> Composed:
     earliest: Composable = SINCE
+    has_next: Composable = SQL("false")
     if form.compare and form.period:
         earliest = SQL("(%(from_day)s::timestamp - {}) AT TIME ZONE %(zone)s").format(
             _step(form.period)
         )
         if form.period == "hour":
             earliest = SQL("{} - interval '1 hour'").format(SINCE)
+        has_next = SQL("{} < {}").format(
+            _one_later(SQL("u.quarter"), form.period), UNTIL
+        )
     elif form.compare:
         earliest = SINCE_BEFORE
     return SQL(VISIBLE).format(
@@ -181,6 +197,7 @@ def _visible(form: Form) -> Composed:
         since=SINCE,
         until=UNTIL,
         earliest=earliest,
+        has_next=has_next,
     )
 
 
@@ -195,22 +212,25 @@ def _step(period: Period) -> Composable:
     return SQL("interval {}").format(f"1 {period}")
 
 
+def _one_later(at: Composable, period: Period) -> Composable:
+    """Return a time one period later, by the clocks of the zone."""
+    if period == "hour":
+        return SQL("({} + interval '1 hour')").format(at)
+    return SQL("((({}) AT TIME ZONE %(zone)s) + {}) AT TIME ZONE %(zone)s").format(
+        at, _step(period)
+    )
+
+
 def _compared(form: Form, keys: Sequence[str]) -> Composable:
     if not (form.compare and form.period):
         return SQL("SELECT * FROM cell")
-    shifted: Composable = SQL("starts_at + interval '1 hour'")
-    if form.period != "hour":
-        # Where clocks go forward at midnight, a day begins at one o'clock.
-        shifted = SQL(
-            "date_trunc({}, (starts_at AT TIME ZONE %(zone)s) + {})"
-            " AT TIME ZONE %(zone)s"
-        ).format(form.period, _step(form.period))
+    later = _one_later(SQL("starts_at"), form.period)
+    # Where clocks go forward at midnight, a day begins at one o'clock.
+    shifted = SQL("date_trunc({}, {}, %(zone)s)").format(form.period, later)
     names = _joined(map(Identifier, (*COUNTS, *TOKENS, *AMOUNTS)))
     return SQL(SHIFTED).format(
         keys=_joined(map(Identifier, keys)),
         shifted=_joined([shifted, *map(Identifier, keys[1:])]),
-        next=shifted,
-        until=UNTIL,
         values=names,
     )
 
@@ -240,6 +260,10 @@ def _sum_of(name: str, shown: str, which: Composable) -> Composed:
     total = SQL("trim_scale(sum({}) FILTER (WHERE {}))").format(Identifier(name), which)
     if name in COUNTS:
         total = SQL("coalesce({}, 0)::bigint").format(total)
+    elif name in TELLING:
+        total = SQL("CASE WHEN sum({}) FILTER (WHERE {}) > 0 THEN {} END").format(
+            Identifier(TELLING[name]), which, total
+        )
     return SQL("{} AS {}").format(total, Identifier(shown))
 
 

@@ -16,6 +16,12 @@ CREATE TABLE usage_of_quarter (
     uses_without_usage    bigint NOT NULL,
     turns_with_differing_cost bigint NOT NULL,
     uses_estimated        bigint NOT NULL,
+    uses_with_prompt_tokens bigint NOT NULL,
+    uses_with_completion_tokens bigint NOT NULL,
+    uses_with_cache_read_tokens bigint NOT NULL,
+    uses_with_cache_creation_tokens bigint NOT NULL,
+    uses_with_reported_cost bigint NOT NULL,
+    uses_with_difference bigint NOT NULL,
     prompt_tokens         numeric,
     completion_tokens     numeric,
     cache_read_tokens     numeric,
@@ -41,6 +47,7 @@ COMMENT ON COLUMN usage_of_quarter.model_uses IS 'Turns that called this model; 
 COMMENT ON COLUMN usage_of_quarter.uses_without_usage IS 'Of model_uses, those whose tokens are not all known.';
 COMMENT ON COLUMN usage_of_quarter.difference IS 'Reported costs minus ours, of uses that have both in US dollars.';
 COMMENT ON COLUMN usage_of_quarter.uses_estimated IS 'Of model_uses, those whose cost is an estimate.';
+COMMENT ON COLUMN usage_of_quarter.uses_with_prompt_tokens IS 'Of model_uses, those that tell the sum of this name, which is unknown without any.';
 COMMENT ON COLUMN usage_of_quarter.estimated_cost IS 'Of the cost, the part of these uses.';
 COMMENT ON COLUMN usage_of_quarter.differing_cost IS 'Of turns whose cost differs from what is reported, all their models together.';
 

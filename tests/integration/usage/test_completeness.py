@@ -8,7 +8,7 @@ from tests.integration.sessions.test_repricing import correct, reprice
 from tests.integration.usage.reading import usage
 from tests.support.callers import Caller
 from tests.support.rebuilding import expect_rebuild_equals_live
-from tests.support.sessions.otlp.spans import Exported, llm, report, span
+from tests.support.sessions.otlp.spans import Exported, llm, pairs, report, span
 from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, at
 
@@ -238,3 +238,45 @@ async def differing(after: Any, by: Caller) -> dict[str, Any]:
     """Return what each model's turns differ by."""
     rows = (await usage(after, by, f"{MARCH}&group_by=model"))["usage"]
     return {row["model"]: row["differing"] for row in rows}
+
+
+async def test_what_no_turn_tells_is_null_also_after_one_did(
+    recorder: Recorder, ada: Caller
+) -> None:
+    # given: the usage of an agent's run, until the usage of its model call comes
+    run: Any = {
+        "openinference.span.kind": "AGENT",
+        "llm.token_count.prompt": 10,
+        "llm.token_count.prompt_details.cache_read": 7,
+        "llm.cost.total": 0.5,
+    }
+    root = span(1, took=9, session__id="chat")
+    root.attributes.extend(pairs(run))
+    await report(recorder, root)
+    late = await report(recorder, llm(2, 1, 20, 1, start=1))
+
+    # when
+    [group] = (await usage(late, ada, MARCH))["usage"]
+
+    # then
+    assert group["known_token_usage"]["prompt"] == 20
+    assert group["known_token_usage"]["cache_read"] is None
+    assert group["reported_cost"] is None
+    assert group["reported_cost_difference"] is None
+
+
+async def test_what_no_turn_of_the_rest_tells_is_null(
+    recorder: Recorder, ada: Caller
+) -> None:
+    spans = [
+        llm(n, None, 10 * n, 1, trace=n, session__id="chat", llm__model_name=f"m{n}")
+        for n in (1, 2)
+    ]
+    spans[1].attributes.extend(pairs({"llm.token_count.prompt_details.cache_read": 3}))
+    told = await report(recorder, *spans)
+
+    data = await usage(told, ada, f"{MARCH}&group_by=model&order=tokens&limit=1")
+
+    assert data["usage"][0]["known_token_usage"]["cache_read"] == 3
+    assert data["others"]["known_token_usage"]["prompt"] == 10
+    assert data["others"]["known_token_usage"]["cache_read"] is None

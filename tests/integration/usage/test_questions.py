@@ -145,6 +145,39 @@ async def test_the_first_day_is_compared_with_the_one_before_the_window(
     ]
 
 
+async def test_a_week_that_is_cut_is_compared_with_the_same_days(
+    recorder: Recorder, prices: None, ada: Caller
+) -> None:
+    # Two weeks of a turn a day, each with a million tokens more than the day before.
+    days = [f"2026-02-{day:02}T12:00" for day in range(2, 16)]
+    await record(recorder, [(at, "swift", n) for n, at in enumerate(days, 1)])
+    query = "&group_by=week&compare=true"
+
+    cut = await usage(recorder, ada, f"from_day=2026-02-11&until_day=2026-02-12{query}")
+    begun = await usage(
+        recorder, ada, f"from_day=2026-02-09&until_day=2026-02-10{query}"
+    )
+
+    # From Wednesday to Thursday, and from Monday to Tuesday.
+    [week] = cut["usage"]
+    assert (week["cost"], week["before"]["cost"], week["before"]["turns"]) == (21, 7, 2)
+    [week] = begun["usage"]
+    assert (week["cost"], week["before"]["cost"]) == (17, 3)
+
+
+async def test_days_without_usage_are_compared_with_those_before(
+    recorder: Recorder, prices: None, ada: Caller
+) -> None:
+    await record(recorder, [("2026-02-27T12:00", "swift", 1)])
+    window = "from_day=2026-03-01&until_day=2026-03-02&compare=true&group_by=model"
+
+    data = await usage(recorder, ada, window)
+
+    assert data["usage"] == []
+    before = data["totals"]["before"]
+    assert (before["turns"], before["cost"]) == (1, 1)
+
+
 async def test_the_day_before_one_that_begins_at_one_o_clock(
     recorder: Recorder, prices: None, ada: Caller
 ) -> None:
