@@ -100,9 +100,9 @@ def _is_stream_of(
 def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedModelCall]:
     """Return the innermost model calls, each with the calls directly around it."""
     by_id = {span.span_id: (span, call) for span, call in told}
-    inner: defaultdict[str, int] = defaultdict(int)
-    for span, _ in told:
-        inner[span.parent_id] += 1
+    inner: defaultdict[str, list[ModelCall]] = defaultdict(list)
+    for span, call in told:
+        inner[span.parent_id].append(call)
     found = []
     for span, call in told:
         if span.span_id in inner:
@@ -111,20 +111,46 @@ def _nested(told: Sequence[tuple[KeptSpan, ModelCall]]) -> list[CountedModelCall
         around = span.parent_id
         seen = {span.span_id}
         # A span around several model calls sums them up: it completes none of them.
-        while around in by_id and around not in seen and inner[around] == 1:
+        while around in by_id and around not in seen and len(inner[around]) == 1:
             seen.add(around)
             outer, outer_call = by_id[around]
             counted.calls.append(outer_call)
-            counted.is_doubtful |= _contradict(call, outer_call)
             around = outer.parent_id
+        beside = inner[around] if around in by_id and around not in seen else ()
+        counted.is_doubtful = _contradict(counted.calls) or (
+            len(beside) > 1 and _tells_more(by_id[around][1], beside)
+        )
         found.append(counted)
     return found
 
 
-def _contradict(call: ModelCall, outer: ModelCall) -> bool:
-    """Return whether a call around another tells another usage than the one inside."""
-    have_usage = call.has_usage and outer.has_usage
-    return have_usage and _counts(call) != _counts(outer)
+def _contradict(calls: Sequence[ModelCall]) -> bool:
+    """Return whether calls around one another tell several usages of one answer."""
+    told = [call for call in calls if call.has_usage]
+    return any(
+        _differ(told[0], outer) and not _have_one_id(told[0], outer)
+        for outer in told[1:]
+    )
+
+
+def _have_one_id(a: ModelCall, b: ModelCall) -> bool:
+    return a.response_id is not None and a.response_id == b.response_id
+
+
+def _differ(a: ModelCall, b: ModelCall) -> bool:
+    """Return whether two tell different counts, of those that both tell."""
+    return any(
+        None not in pair and pair[0] != pair[1]
+        for pair in zip(_counts(a), _counts(b), strict=True)
+    )
+
+
+def _tells_more(outer: ModelCall, inner: Sequence[ModelCall]) -> bool:
+    """Return whether a call around several tells more than they do."""
+    sums = map(
+        sum, zip(*((n or 0 for n in _counts(each)) for each in inner), strict=True)
+    )
+    return any((n or 0) > total for n, total in zip(_counts(outer), sums, strict=True))
 
 
 def _merged(calls: Sequence[CountedModelCall]) -> list[CountedModelCall]:
@@ -185,12 +211,13 @@ def _is_same(a: CountedModelCall, b: CountedModelCall) -> bool | None:
     of_b = {call.response_id for call in b.calls} - {None}
     if of_a and of_b and not of_a & of_b:
         return False
-    first, second = a.whole(), b.whole()
     has_one_id = bool(of_a & of_b)
     # One instrumentation describes a model call once, unless it names the same answer.
     if a.scopes & b.scopes:
-        return (_counts(first) == _counts(second) or None) if has_one_id else False
-    return has_one_id or (_overlap(a, b) and _may_be_one(first, second))
+        if not has_one_id:
+            return False
+        return _counts(a.whole()) == _counts(b.whole()) or None
+    return has_one_id or (_overlap(a, b) and _may_be_one(a.whole(), b.whole()))
 
 
 def _overlap(a: CountedModelCall, b: CountedModelCall) -> bool:

@@ -40,8 +40,8 @@ def call(  # what a call may differ in
     scope: str,
     start: float,
     took: float,
-    prompt: int,
-    completion: int = 10,
+    prompt: int | None,
+    completion: int | None = 10,
     *,
     parent: str = "root",
     **others: Any,
@@ -142,3 +142,32 @@ def test_a_sum_around_a_smaller_sum_is_uncertain() -> None:
     inner = call("i", "framework", 2, 3, 500, parent="o", is_total=True)
 
     assert told(outer, inner)[1]
+
+
+def test_calls_around_one_without_usage_are_compared_with_each_other() -> None:
+    outer = call("o", "framework", 1, 5, 1500)
+    middle = call("m", "proxy", 2, 3, 500, parent="o")
+    stream = call("i", "sdk", 2, 3, None, None, parent="m")
+
+    assert told(outer, middle, stream) == (500, True)
+
+
+def test_a_count_that_only_one_of_two_tells_is_no_contradiction() -> None:
+    outer = call("o", "framework", 1, 5, 500, None)
+    inner = call("i", "sdk", 2, 3, 500, 10, parent="o")
+
+    assert told(outer, inner) == (500, False)
+
+
+def test_one_answer_told_around_itself_is_certain() -> None:
+    outer = call("o", "framework", 1, 5, 500, 9, response_id="answer")
+    inner = call("i", "sdk", 2, 3, 500, 10, parent="o", response_id="answer")
+
+    assert told(outer, inner) == (500, False)
+
+
+def test_a_call_around_several_that_tells_more_than_they_is_uncertain() -> None:
+    inner = [call(f"i{n}", "sdk", 2 + n, 1, 500, 10, parent="o") for n in (0, 1)]
+
+    assert told(call("o", "framework", 1, 5, 2500, 20), *inner) == (1000, True)
+    assert told(call("o", "framework", 1, 5, 1000, 20), *inner) == (1000, False)
