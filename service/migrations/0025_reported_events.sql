@@ -12,3 +12,5 @@ COMMENT ON TABLE events.reported_event IS 'Deleted after a day.';
 COMMENT ON COLUMN events.reported_event.event IS 'A digest of all that it says.';
 GRANT SELECT, INSERT, UPDATE, DELETE ON events.reported_event TO agent_runtime_service;
 REVOKE ALL ON events.reported_event FROM agent_runtime_reader;
+-- To lock those that are deleted.
+GRANT UPDATE ON events.reported_prompt TO agent_runtime_service;

@@ -14,6 +14,7 @@ from service.sessions.otlp.attributes import (
     Attributes,
     attributes,
     first_count,
+    first_id,
     first_text,
 )
 from service.sessions.otlp.conventions import (
@@ -42,7 +43,8 @@ class AgentEvent:
 
     ``trace_id`` is that of its turn, None if only its session tells; ``at`` is in
     nanoseconds since 1970. ``session_id`` is empty if the event names none. ``digest``
-    is the same each time that the event is sent.
+    is the same each time that the event is sent. ``in_trace``: the program tells spans
+    of its trace, too, or another one does.
     """
 
     program: AgentProgram
@@ -53,6 +55,7 @@ class AgentEvent:
     trace_id: bytes | None
     at: int
     digest: bytes
+    in_trace: bool
 
     @property
     def time(self) -> datetime:
@@ -142,20 +145,24 @@ def _agent_event(record: LogRecord) -> AgentEvent | None:
     role = program.role_of(name, found)
     if role is None:
         return None
-    session_id = first_text(found, program.session) or ""
+    session_id = first_id(found, program.session) or ""
+    in_trace = len(record.trace_id) == TRACE_ID_BYTES and any(record.trace_id)
     return AgentEvent(
         program=program,
         role=role,
         record=record,
         found=found,
         session_id=session_id,
-        trace_id=_trace_id(record, found, program, session_id),
+        trace_id=(
+            record.trace_id if in_trace else _trace_id(found, program, session_id)
+        ),
         at=record.time_unix_nano or record.observed_time_unix_nano,
         digest=_hash(
             TRACE_ID_BYTES,
             program.scope.encode(),
             record.SerializeToString(deterministic=True),
         ),
+        in_trace=in_trace,
     )
 
 
@@ -165,10 +172,8 @@ def further_turn(trace_id: bytes) -> bytes:
 
 
 def _trace_id(
-    record: LogRecord, found: Attributes, program: AgentProgram, session_id: str
+    found: Attributes, program: AgentProgram, session_id: str
 ) -> bytes | None:
-    if len(record.trace_id) == TRACE_ID_BYTES and any(record.trace_id):
-        return record.trace_id
     turn = first_text(found, program.turn) if program.turn else None
     if turn is None or not session_id:
         return None

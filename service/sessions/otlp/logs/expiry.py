@@ -16,7 +16,8 @@ def _forget(table: LiteralString) -> LiteralString:
                                    FROM {table}
                                   WHERE kept_at < clock_timestamp() - %(kept_for)s
                                   ORDER BY kept_at
-                                  LIMIT %(rows)s))
+                                  LIMIT %(rows)s
+                                    FOR UPDATE SKIP LOCKED))
     """  # noqa: S608 # of constants
 
 

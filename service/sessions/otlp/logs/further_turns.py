@@ -5,7 +5,8 @@ trace are deleted some time after the last one, and are bounded in number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -17,10 +18,12 @@ from service.sessions.otlp.logs.batches import batches
 from service.sessions.otlp.logs.events import AgentEvent, further_turn
 from service.sessions.otlp.pending import SPANS_OF_TRACE_MAX, TRACE_BYTES_MAX
 
-# Those without room, and those whose turn was recorded before the first of the spans
-# that are kept now, so that others of it have been deleted.
+# Those without room for events that no span tells: where spans come, too, one of them
+# may have told what an event does. And those whose turn was recorded before the first
+# of the spans that are kept now, so that others of it have been deleted.
 CLOSED: Final = """
-    SELECT given.number
+    SELECT given.number,
+           (convert_from(turn.state, 'UTF8')::json->>'ended_at')::timestamptz
       FROM unnest(%(traces)b::text[], %(counts)b::int[], %(sessions)b::uuid[],
                   %(versions)b::bigint[])
            WITH ORDINALITY AS given (trace_id, count, session, version, number)
@@ -29,8 +32,9 @@ CLOSED: Final = """
       LEFT JOIN events.stored_event turn
              ON turn.originator_id = given.session
             AND turn.originator_version = given.version
-     WHERE found.span_count + given.count > %(spans_max)s
-        OR pg_column_size(found.spans) + found.part_bytes > %(bytes_max)s
+     WHERE (given.count > 0
+            AND (found.span_count + given.count > %(spans_max)s
+                 OR pg_column_size(found.spans) + found.part_bytes > %(bytes_max)s))
         OR (found.trace_id IS NULL AND turn.notification_id IS NOT NULL)
         OR turn.notification_id <= found.kept_since
 """
@@ -38,11 +42,16 @@ CLOSED: Final = """
 
 @dataclass(slots=True)
 class _Wanted:
-    """A trace that events belong to, their number and session, and where they go."""
+    """A trace that events belong to, their sessions, and where they go.
+
+    ``count`` is the number of those that no span tells. Spans may have told those that
+    aren't after ``ended_at``, where its turn ended when it was last recorded.
+    """
 
     goes_to: bytes
-    events: int = 0
-    session: UUID | None = None
+    count: int = 0
+    sessions: set[UUID] = field(default_factory=set)
+    ended_at: datetime | None = None
 
 
 async def in_open_traces(
@@ -50,11 +59,12 @@ async def in_open_traces(
 ) -> list[AgentEvent]:
     """Return an agent's events, in their traces, or further ones that take them."""
     wanted = await computed(len(events), _wanted, events)
-    sessions = {each.session for each in wanted.values() if each.session is not None}
-    absent = await log.preload(sessions)
+    absent = await log.preload(
+        set().union(*(each.sessions for each in wanted.values()))
+    )
     left = list(wanted.values())
     while left:
-        closed = []
+        closed: list[_Wanted] = []
         for some in batches(left):
             closed += await _closed(some, log, pool, agent_id, absent)
         for each in closed:
@@ -68,9 +78,10 @@ def _wanted(events: Iterable[AgentEvent]) -> dict[bytes | None, _Wanted]:
     for event in events:
         assert event.trace_id is not None
         each = found.setdefault(event.trace_id, _Wanted(event.trace_id))
-        each.events += 1
-        if each.session is None and event.session_id:
-            each.session = ChatSession.create_id(event.session_id)
+        if not event.in_trace:
+            each.count += 1
+        if event.session_id:
+            each.sessions.add(ChatSession.create_id(event.session_id))
     return found
 
 
@@ -82,41 +93,54 @@ async def _closed(
     absent: set[UUID],
 ) -> list[_Wanted]:
     """Return those whose trace takes no more events."""
-    versions = []
+    recorded = []
     pace = Pace()
     for each in wanted:
         await pace.pause()
-        versions.append(await _version(each, log, agent_id, absent))
+        recorded.append(await _recorded(each, log, agent_id, absent))
     async with pool.connection() as db:
         cursor = await db.execute(
             CLOSED,
             {
                 "agent": agent_id,
                 "traces": [each.goes_to.hex() for each in wanted],
-                "counts": [each.events for each in wanted],
-                "sessions": [each.session for each in wanted],
-                "versions": versions,
+                "counts": [each.count for each in wanted],
+                "sessions": [session for session, _ in recorded],
+                "versions": [version for _, version in recorded],
                 "spans_max": SPANS_OF_TRACE_MAX,
                 "bytes_max": TRACE_BYTES_MAX,
             },
         )
-        return [wanted[number - 1] for (number,) in await cursor.fetchall()]
+        rows = await cursor.fetchall()
+    closed = []
+    for number, ended_at in rows:
+        each = wanted[number - 1]
+        each.ended_at = each.ended_at or ended_at
+        closed.append(each)
+    return closed
 
 
-async def _version(
+async def _recorded(
     wanted: _Wanted, log: EventLog, agent_id: UUID, absent: set[UUID]
-) -> int | None:
-    """Return at which version of its session a trace was last recorded as a turn."""
-    if wanted.session is None or wanted.session in absent:
-        return None
-    session = await log.load(wanted.session)
-    if not isinstance(session, ChatSession) or session.agent_id != str(agent_id):
-        return None
-    known = session.from_spans(wanted.goes_to.hex())
-    return None if known is None else known.version
+) -> tuple[UUID, int] | tuple[None, None]:
+    """Return the session that has a trace's turn, and its version that last told it."""
+    for session_id in wanted.sessions - absent:
+        session = await log.load(session_id)
+        if isinstance(session, ChatSession) and session.agent_id == str(agent_id):
+            known = session.from_spans(wanted.goes_to.hex())
+            if known is not None:
+                return session_id, known.version
+    return None, None
 
 
 def _placed(
     events: Iterable[AgentEvent], wanted: Mapping[bytes | None, _Wanted]
 ) -> list[AgentEvent]:
-    return [event.in_turn(wanted[event.trace_id].goes_to) for event in events]
+    placed = []
+    for event in events:
+        each = wanted[event.trace_id]
+        is_told = (
+            event.in_trace and each.ended_at is not None and event.time <= each.ended_at
+        )
+        placed.append(event if is_told else event.in_turn(each.goes_to))
+    return placed

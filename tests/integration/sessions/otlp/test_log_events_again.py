@@ -21,6 +21,7 @@ from tests.support.sessions.otlp.log_events import (
 )
 from tests.support.sessions.otlp.spans import (
     Exported,
+    llm,
     report,
     session,
     span,
@@ -28,6 +29,7 @@ from tests.support.sessions.otlp.spans import (
 from tests.support.sessions.recording import Recorder
 
 HOUR_S = 3600
+MODEL: Any = {"llm__model_name": "claude-test"}
 
 
 async def turns(reader: Caller, *sent: Exported) -> Any:
@@ -40,6 +42,11 @@ def prompts_of(shown: Any) -> list[int]:
 
 def asked(at: float = 0) -> LogRecord:
     return codex("user_prompt", at, prompt="q")
+
+
+def in_trace(record: LogRecord) -> LogRecord:
+    record.trace_id, record.span_id = (1).to_bytes(16), (1).to_bytes(8)
+    return record
 
 
 async def forget_spans(resources: Resources) -> None:
@@ -125,6 +132,52 @@ async def test_a_turn_goes_on_as_a_further_turn_after_its_spans_were_deleted(
     assert [turn["output"] for turn in shown] == [None, "done", None]
 
 
+@pytest.mark.parametrize("first", [SESSION, "other"])
+async def test_a_turn_goes_on_also_where_its_trace_has_two_sessions(
+    recorder: Recorder, ada: Caller, resources: Resources, first: str
+) -> None:
+    # given
+    def called(at: float, prompt: int, name: str) -> LogRecord:
+        return in_trace(claude_call(at, prompt, 0, session__id=name))
+
+    sent = [await report_logs(recorder, called(2, 10, SESSION))]
+    await forget_spans(resources)
+
+    # when: of both, at once
+    late = [called(3 * HOUR_S, 20, SESSION), called(3 * HOUR_S + 1, 40, "other")]
+    late.sort(key=lambda record: first.encode() not in record.SerializeToString())
+    sent.append(await report_logs(recorder, *late))
+
+    # then
+    shown = await turns(ada, *sent)
+    assert prompts_of(shown) == [10, 60]
+
+
+async def test_an_event_that_comes_hours_after_its_span_counts_once(
+    recorder: Recorder, ada: Caller, resources: Resources
+) -> None:
+    root = span(1, took=9, session__id=SESSION)
+    told = await report(recorder, root, llm(2, 1, 100, 1, start=1, **MODEL))
+    await forget_spans(resources)
+
+    late = await report_logs(recorder, in_trace(claude_call(2, 100, 1)))
+
+    assert prompts_of(await turns(ada, told, late)) == [100]
+
+
+async def test_an_event_whose_span_is_in_a_full_trace_counts_once(
+    recorder: Recorder, ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("pending", "kept_traces", "logs.further_turns"):
+        monkeypatch.setattr(f"service.sessions.otlp.{module}.SPANS_OF_TRACE_MAX", 2)
+    root = span(1, took=9, session__id=SESSION)
+    told = await report(recorder, root, llm(2, 1, 100, 1, start=1, **MODEL))
+
+    late = await report_logs(recorder, in_trace(claude_call(2, 100, 1)))
+
+    assert prompts_of(await turns(ada, told, late)) == [100]
+
+
 async def test_a_turn_of_codex_goes_on_after_its_spans_were_deleted(
     recorder: Recorder, ada: Caller, resources: Resources
 ) -> None:
@@ -140,15 +193,12 @@ async def test_a_turn_whose_spans_began_anew_goes_on_with_its_events(
     recorder: Recorder, ada: Caller, resources: Resources
 ) -> None:
     # given
-    in_trace = [claude_call(at, 10, 1) for at in (2, 3 * HOUR_S)]
-    for record in in_trace:
-        record.trace_id = (1).to_bytes(16)
-    first = await report_logs(recorder, in_trace[0])
+    first = await report_logs(recorder, in_trace(claude_call(2, 10, 1)))
     await forget_spans(resources)
     root = await report(recorder, span(1, session=SESSION))
 
     # when
-    late = await report_logs(recorder, in_trace[1])
+    late = await report_logs(recorder, in_trace(claude_call(3 * HOUR_S, 10, 1)))
 
     # then
     assert prompts_of(await turns(ada, first, root, late)) == [10, 10]

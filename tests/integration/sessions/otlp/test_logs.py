@@ -17,11 +17,21 @@ from tests.support.sessions.otlp.log_events import (
     report_logs,
     send_logs,
 )
-from tests.support.sessions.otlp.spans import Exported, report, send, session, span
+from tests.support.sessions.otlp.spans import (
+    Exported,
+    export,
+    send,
+    session,
+    span,
+)
 from tests.support.sessions.pricing import set_price
 from tests.support.sessions.recording import Recorder, register_agent
 
 MILLION = 1_000_000
+
+
+# The scope of Claude Code's spans.
+SPANS = "com.anthropic.claude_code.tracing"
 
 
 async def turns(reader: Caller, *sent: Exported) -> Any:
@@ -350,7 +360,9 @@ async def test_spans_of_the_same_call_count_once(
     # when
     logged = await report_logs(recorder, *events)
     (before,) = await turns(ada, logged)
-    sent = await report(recorder, root_span, inner)
+    told = export(recorder.agent_id, root_span, inner)
+    told.resource_spans[0].scope_spans[0].scope.name = SPANS
+    sent = await send(recorder.caller, told)
 
     # then
     (turn,) = await turns(ada, logged, sent)
