@@ -1,5 +1,6 @@
 """Answers of OTLP/HTTP, in the encoding of the request."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,6 +15,8 @@ from service.sessions.otlp.body import JSON, PROTOBUF
 from service.sessions.otlp.signals import Signal
 
 REASONS_MAX: Final = 5
+REASON_CHARACTERS_MAX: Final = 300
+_NOT_A_PHRASE: Final = re.compile(r"[^ -~]")
 # google.rpc codes by HTTP status.
 INTERNAL: Final = 13
 CODES: Final = {
@@ -59,9 +62,12 @@ def refusal(request: web.Request, envelope: web.Response, message: str) -> web.R
     """Convert an error to a google.rpc.Status for a protobuf request.
 
     Our JSON envelope already is one: it has ``message``, and OTLP clients must ignore
-    unknown fields.
+    unknown fields. The reason phrase (RFC 9112, section 4) has the message, too: it is
+    all that OpenTelemetry's SDK for Python logs of an answer.
     """
+    reason = _NOT_A_PHRASE.sub(" ", message)[:REASON_CHARACTERS_MAX]
     if request.content_type != PROTOBUF:
+        envelope.set_status(envelope.status, reason)
         return envelope
     # Encoded like a Status: field 1 is a number, field 2 a string.
     status = ExportTracePartialSuccess(
@@ -70,5 +76,6 @@ def refusal(request: web.Request, envelope: web.Response, message: str) -> web.R
     return web.Response(
         body=status.SerializeToString(),
         status=envelope.status,
+        reason=reason,
         content_type=PROTOBUF,
     )

@@ -185,4 +185,9 @@ def _camel(name: str) -> str:
 
 
 def _base64(text: str) -> str:
-    return base64.b64encode(bytes.fromhex(text)).decode()
+    try:
+        return base64.b64encode(bytes.fromhex(text)).decode()
+    except ValueError:
+        raise MalformedRequestError(
+            "OTLP's JSON has ids in hexadecimal, not base64", code="not_otlp"
+        ) from None

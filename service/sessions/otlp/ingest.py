@@ -154,7 +154,7 @@ class Ingest:
             agent_id = UUID(text or "")
         except ValueError:
             raise InvalidRequestError(
-                f"the resource attribute {AGENT[0]} must be an agent id"
+                f"the resource must have the attribute {AGENT[0]}, an agent id"
             ) from None
         agent = await self.log.load(agent_id)
         is_agent = isinstance(agent, Agent)

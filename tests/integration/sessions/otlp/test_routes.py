@@ -26,7 +26,7 @@ from tests.support.sessions.recording import Recorder, register_agent, turn
 
 JSON = "application/json"
 ROOT = span(1, session__id="chat", input__value="q", output__value="a", took=2)
-AGENTLESS = "the resource attribute agent_runtime.agent_id must be an agent id"
+AGENTLESS = "the resource must have the attribute agent_runtime.agent_id, an agent id"
 
 
 def as_json(agent_id: str | None, *spans: Any) -> Any:
@@ -164,6 +164,8 @@ async def test_what_can_t_be_read_is_refused(
     answer = await response.read()
 
     assert response.status == status
+    # All that OpenTelemetry's SDK for Python logs.
+    assert words in (response.reason or "")
     if raw["Content-Type"] == PROTOBUF:
         found = Status()
         found.ParseFromString(answer)

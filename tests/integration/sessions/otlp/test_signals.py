@@ -89,6 +89,11 @@ async def test_a_signal_at_the_address_of_another_is_told_its_own(
             "OTLP's JSON has names in lowerCamelCase: traceId, not trace_id",
         ),
         (
+            "/v1/traces",
+            {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "AA+/=="}]}]}]},
+            "OTLP's JSON has ids in hexadecimal, not base64",
+        ),
+        (
             "/v1/logs",
             {"resourceLogs": [{"scope_logs": []}]},
             "OTLP's JSON has names in lowerCamelCase: scopeLogs, not scope_logs",
