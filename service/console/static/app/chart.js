@@ -62,8 +62,8 @@ function optionsOf(x, series, width, { bars, zone, unit, times }, uPlot) {
 }
 
 // `x` are seconds since 1970, or numbers; each of `series` has a label and its values.
-// `bars` are of whole days in UTC.
-export function Chart({ caption, x, series: given, rows, columns, bars = false, unit = "", zone = "UTC", times = true }) {
+// `bars` are of whole days in UTC; `note` says what the picture doesn't show.
+export function Chart({ caption, note, x, series: given, rows, columns, bars = false, unit = "", zone = "UTC", times = true }) {
   const holder = useRef(null);
   const series = given.map((each, index) => ({ ...each, name: nameOf(each, index) }));
   const key = JSON.stringify([x, series, zone]);
@@ -91,6 +91,7 @@ export function Chart({ caption, x, series: given, rows, columns, bars = false, 
   }, [key]);
   return html`<figure class="chart">
     <figcaption>${caption}${series.length > 1 && html`<span class="legend">${series.map((each) => html`<span class="key ${each.name}">${each.label}</span>`)}</span>`}</figcaption>
+    ${note && html`<p class="meta">${note}</p>`}
     <div class="canvas" ref=${holder} role="img" aria-label="${caption}; the table below has the same figures"></div>
     <details><summary>The same as a table</summary><${Table} caption=${caption} columns=${columns} rows=${rows} rowKey=${(_, index) => index} empty="No data." /></details>
   </figure>`;

@@ -2,9 +2,9 @@
 // Shows: cost and tokens by day, or of each agent, user, provider or model, the largest
 // cost first, with sums; a chart for each currency, by day, or by week or month of
 // longer times, of the six dearest and all others; where only a part of a cost is
-// known, that part with `+ unknown`, and [why](costs.md#when-a-cost-is-unknown); what
-// is an estimate, and what differs from the cost that was reported. Days are those of
-// the chosen time zone
+// known, that part with `+ unknown`, and [why](costs.md#when-a-cost-is-unknown), and at
+// a chart how many days have such a part; what is an estimate, and what differs from the
+// cost that was reported. Days are those of the chosen time zone
 // Does: saves all groups as CSV
 import { download } from "../app/api.js";
 import { Chart } from "../app/chart.js";
@@ -67,21 +67,38 @@ const columnsOf = (groups) => [
 ];
 
 const currenciesOf = (rows) => [...new Set(rows.flatMap((row) => row.known_costs.map((each) => each.currency)))].sort();
-const costIn = (row, currency) => Number(row.known_costs.find((each) => each.currency === currency)?.cost ?? 0);
 const OTHERS = Symbol("all others");
+
+// What a group cost in a period, without a row if it had no turn then. What is unknown
+// may be of any currency.
+function partOf(row, currency) {
+  const known = row?.known_costs.find((each) => each.currency === currency)?.cost;
+  const hasUnknown = row?.unpriced.length > 0;
+  const said = money(hasUnknown ? known : known ?? 0, currency);
+  return { value: Number(known ?? 0), hasUnknown, said: hasUnknown && known !== undefined ? `${said} + unknown` : said };
+}
 
 // The periods of the rows, and what each group cost in them, the dearest group first.
 function seriesOf(rows, currency, other) {
   const days = [...new Set(rows.map((row) => row.day))].sort();
-  const sums = new Map();
+  const groups = new Map();
   for (const row of rows) {
     const group = row.is_other ? OTHERS : other ? row[COLUMN_OF[other]] : "cost";
-    const ofDay = sums.get(group) ?? new Map();
-    sums.set(group, ofDay.set(row.day, (ofDay.get(row.day) ?? 0) + costIn(row, currency)));
+    groups.set(group, (groups.get(group) ?? new Map()).set(row.day, row));
   }
-  const series = [...sums].map(([group, ofDay]) => ({ group, values: days.map((day) => Number((ofDay.get(day) ?? 0).toPrecision(12))) }));
+  const series = [...groups].map(([group, ofDay]) => {
+    const parts = days.map((day) => partOf(ofDay.get(day), currency));
+    return { group, parts, values: parts.map((each) => each.value) };
+  });
   const rank = ({ group, values }) => (group === OTHERS ? -1 : values.reduce((sum, each) => sum + each, 0));
-  return { days, series: series.filter((each) => each.values.some(Boolean)).sort((one, two) => rank(two) - rank(one)) };
+  const told = series.filter((each) => each.parts.some((part) => part.value || part.hasUnknown));
+  return { days, series: told.sort((one, two) => rank(two) - rank(one)) };
+}
+
+// Bars are of what is known: an unknown cost looks like none.
+function noteOf(rows, days, period) {
+  const count = days.filter((day) => rows.some((row) => row.day === day && row.unpriced.length > 0)).length;
+  return count > 0 && `${number(count)} of ${plural(days.length, period)} ${count === 1 ? "has" : "have"} a part without a price, which isn't drawn.`;
 }
 
 function useNames(kind, ids) {
@@ -100,9 +117,10 @@ function useNames(kind, ids) {
 function CostByTime({ rows, currency, period, other }) {
   const { days, series } = seriesOf(rows, currency, other);
   const nameOf = useNames(LISTS[other], series.map(({ group }) => group).filter((group) => group !== OTHERS));
-  const named = series.map(({ group, values }) => ({ values, isOther: group === OTHERS, label: group === OTHERS ? "all others" : nameOf(group) }));
-  const columns = [{ label: COLUMN_LABEL[period], cell: (row) => row.day }, ...named.map((each) => ({ label: each.label, number: true, cell: (row) => money(each.values[row.index], currency) }))];
-  return html`<${Chart} caption=${`Cost by ${period}${other ? ` and ${other}` : ""}, in ${currency}`} bars=${true} x=${days.map((day) => Date.parse(day) / 1000)} series=${named}
+  const named = series.map(({ group, ...each }) => ({ ...each, isOther: group === OTHERS, label: group === OTHERS ? "all others" : nameOf(group) }));
+  const columns = [{ label: COLUMN_LABEL[period], cell: (row) => row.day }, ...named.map((each) => ({ label: each.label, number: true, cell: (row) => each.parts[row.index].said }))];
+  const drawn = named.filter((each) => each.values.some(Boolean)).map(({ label, isOther, values }) => ({ label, isOther, values }));
+  return html`<${Chart} caption=${`Cost by ${period}${other ? ` and ${other}` : ""}, in ${currency}`} note=${noteOf(rows, days, period)} bars=${true} x=${days.map((day) => Date.parse(day) / 1000)} series=${drawn}
     rows=${days.map((day, index) => ({ day, index }))} columns=${columns} />`;
 }
 

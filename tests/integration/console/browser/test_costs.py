@@ -57,10 +57,43 @@ def test_each_currency_has_a_chart_of_all_that_is_known(visit: Visit) -> None:
 
     expect(visitor.page.locator("figure.chart .u-wrap")).to_have_count(2)
     expect(table(visitor.page, "Cost by day, in EUR")).to_have_text(
-        ["2026-03-013.00 EUR", "2026-03-020.00 EUR", "2026-03-030.00 EUR"]
+        ["2026-03-013.00 EUR", "2026-03-02unknown", "2026-03-030.00 EUR"]
     )
     expect(table(visitor.page, "Cost by day, in USD")).to_have_text(
-        ["2026-03-011.00 USD", "2026-03-020.50 USD", "2026-03-032.00 USD"]
+        ["2026-03-011.00 USD", "2026-03-020.50 USD + unknown", "2026-03-032.00 USD"]
+    )
+    assert visitor.violations() == []
+
+
+def test_an_unknown_cost_is_never_charted_as_none(visit: Visit) -> None:
+    # given
+    days = [
+        usage("2026-03-01", {"USD": 3}) | {"model": "swift"},
+        usage("2026-03-01", {"USD": 0}) | {"model": "free"},
+        usage("2026-03-02", {"USD": 2}, without_price=1) | {"model": "swift"},
+        usage("2026-03-02", {}, without_price=2) | {"model": "other"},
+        usage("2026-03-03", {}, without_price=1) | {"model": "swift"},
+        usage("2026-03-04", {"USD": 0}) | {"model": "swift"},
+    ]
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": days, "has_next_page": False})
+
+    # when
+    visitor.open("usage?by=model&each=1")
+
+    # then
+    caption = "Cost by day and model, in USD"
+    rows = table(visitor.page, caption)
+    expect(rows.locator("td:nth-child(2)")).to_have_text(
+        ["3.00 USD", "2.00 USD + unknown", "unknown", "0.00 USD"]
+    )
+    expect(rows.locator("td:nth-child(3)")).to_have_text(
+        ["0.00 USD", "unknown", "0.00 USD", "0.00 USD"]
+    )
+    expect(rows.first.locator("td")).to_have_count(3)
+    chart = visitor.page.locator("figure.chart").filter(has_text=caption)
+    expect(chart.locator("p")).to_have_text(
+        "2 of 4 days have a part without a price, which isn't drawn."
     )
     assert visitor.violations() == []
 

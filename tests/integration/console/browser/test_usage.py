@@ -186,6 +186,8 @@ def test_bars_begin_at_zero_and_are_whole(visit: Visit, scheme: str) -> None:
     assert highest > 60
     for bar, cost in zip(drawn, (3, 3.5, 4, 7), strict=True):
         assert abs(bar["height"] - highest * cost / 7) <= 3
+    # All of their costs are known.
+    expect(visitor.page.locator("figure.chart p")).to_have_count(0)
 
 
 def test_one_day_is_one_bar_with_one_label(visit: Visit) -> None:
