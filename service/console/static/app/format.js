@@ -22,6 +22,14 @@ export const exactMoney = (value, currency = "USD") =>
 // Amounts of several currencies, each { cost, currency }; they are never added up.
 export const costs = (each, shown = exactMoney) => each.map(({ cost, currency }) => shown(cost, currency)).join(" + ") || "unknown";
 
+// What is known of a group's tokens, `prompt`, `completion` or `total`, and that a part
+// isn't. Without a model call, which has a cost or a reason why not, there are none.
+export function knownTokens({ token_usage: all, known_token_usage: known, known_costs: priced, unpriced }, name) {
+  const hasCall = priced.length > 0 || unpriced.length > 0;
+  if (known[name] === null) return hasCall ? "unknown" : "–";
+  return all[name] === null ? `${number(known[name])} + unknown` : number(known[name]);
+}
+
 // Add up the rows' costs in each currency; rows without a cost count for none.
 export function sumsOf(rows) {
   const sums = new Map();

@@ -7,7 +7,7 @@
 import { get } from "../app/api.js";
 import { useMayDecide } from "../app/approvals.js";
 import { OUTCOME_CHOICES, REFUSALS, ToolName, ToolOf, refusalOf } from "../app/calls.js";
-import { costs, money, number, plural } from "../app/format.js";
+import { costs, knownTokens, money, number, plural } from "../app/format.js";
 import { Latest } from "../app/latest.js";
 import { has, isSuperuser, seesEverything, useMe } from "../app/me.js";
 import { Named, listed } from "../app/names.js";
@@ -144,7 +144,7 @@ function Refusals({ since }) {
 
 const said = (row) => [
   plural(row.turns, "turn"),
-  `${number(row.known_token_usage.total)} tokens`,
+  `${knownTokens(row, "total")} tokens`,
   row.turns_with_error > 0 && `${plural(row.turns_with_error, "turn")} failed`,
   row.turns_without_price > 0 && `${plural(row.turns_without_price, "turn")} without a price`,
   row.differing.turns > 0 && `${plural(row.differing.turns, "turn")} with another cost than reported`,

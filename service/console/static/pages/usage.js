@@ -1,14 +1,14 @@
 // Cost and tokens by day, agent, user, provider or model: as a chart, a table, a file.
 // Shows: cost and tokens by day, or of each agent, user, provider or model, the largest
 // cost first, with sums; a chart for each currency, by day, or by week or month of
-// longer times, of the six dearest and all others; where only a part of a cost is
-// known, that part with `+ unknown`, and [why](costs.md#when-a-cost-is-unknown), and at
-// a chart how many days have such a part; what is an estimate, and what differs from the
-// cost that was reported. Days are those of the chosen time zone
+// longer times, of the six dearest and all others; where only a part of the cost or the
+// tokens is known, that part with `+ unknown`, [why](costs.md#when-a-cost-is-unknown),
+// and at a chart how many days have such a part; what is an estimate, and what differs
+// from the cost that was reported. Days are those of the chosen time zone
 // Does: saves all groups as CSV
 import { download } from "../app/api.js";
 import { Chart } from "../app/chart.js";
-import { costs, exactMoney, money, number, percent, plural, short } from "../app/format.js";
+import { costs, exactMoney, knownTokens, money, number, percent, plural, short } from "../app/format.js";
 import { Named, options, rowsOf, useList } from "../app/names.js";
 import { Failure, Filters, Page, Reading, Table } from "../app/parts.js";
 import { useRead, useSignIns } from "../app/reads.js";
@@ -47,6 +47,8 @@ function cellOf(group, index, row) {
 
 const counted = (label, sort) => ({ label, number: true, sort, cell: (row) => number(sort(row)) });
 
+const tokens = (label, name) => ({ label, number: true, sort: (row) => row.known_token_usage[name], cell: (row) => knownTokens(row, name) });
+
 const estimated = ({ turns, share_of_cost: share }) =>
   turns === 0 ? 0 : `${plural(turns, "turn")}${share === null ? "" : `, ${percent(share)} of the cost`}`;
 
@@ -57,8 +59,8 @@ const columnsOf = (groups) => [
   ...groups.map((group, index) => ({ label: COLUMN_LABEL[group], sort: (row) => row[COLUMN_OF[group]], cell: (row) => cellOf(group, index, row) })),
   counted("Turns", (row) => row.turns),
   counted("Failed", (row) => row.turns_with_error),
-  counted("Tokens in", (row) => row.known_token_usage.prompt),
-  counted("Tokens out", (row) => row.known_token_usage.completion),
+  tokens("Tokens in", "prompt"),
+  tokens("Tokens out", "completion"),
   // A turn is without a price for the models that lack it; its other ones have theirs.
   { label: "Cost", number: true, sort: (row) => Number(row.known_costs[0]?.cost ?? 0), cell: (row) => costs(row.unpriced.length ? [...row.known_costs, { cost: null }] : row.known_costs) },
   { label: "Without a price", sort: (row) => row.unpriced.reduce((sum, each) => sum + each.turns, 0), cell: (row) => row.unpriced.map((each) => `${number(each.turns)} ${each.reason}`).join(", ") || 0 },

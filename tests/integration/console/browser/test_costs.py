@@ -12,6 +12,7 @@ from tests.support.console.browser.service import DemoData
 pytestmark = pytest.mark.thorough
 
 TOKENS: Final = {"prompt": 10, "completion": 5, "total": 15}
+NO_TOKENS: Final = {"prompt": None, "completion": None, "total": None}
 
 
 def usage(day: str, known: dict[str, Any], without_price: int = 0) -> Any:
@@ -28,6 +29,7 @@ def usage(day: str, known: dict[str, Any], without_price: int = 0) -> Any:
             if without_price
             else []
         ),
+        "token_usage": TOKENS,
         "known_token_usage": TOKENS,
         "cost": costs[0]["cost"] if is_complete else None,
         "currency": costs[0]["currency"] if is_complete else None,
@@ -176,6 +178,45 @@ def test_what_is_an_estimate_and_what_differs_is_told(visit: Visit) -> None:
     visitor.click("Differs from reported")
     expect(cells.nth(1)).to_have_text("1 turn: 0.5 USD, reported 0.25 USD")
     assert visitor.violations() == []
+
+
+def test_tokens_that_are_known_in_part_say_so(visit: Visit) -> None:
+    # given
+    unknown = {"token_usage": NO_TOKENS}
+    prompt_lacks = {"known_token_usage": TOKENS | {"prompt": None, "total": 5}}
+    no_call = {"known_token_usage": NO_TOKENS, "turns": 1}
+    days = [
+        usage("2026-03-01", {"USD": 1}),
+        usage("2026-03-02", {"USD": 1}, without_price=1) | unknown,
+        usage("2026-03-03", {}, without_price=1) | unknown | prompt_lacks,
+        usage("2026-03-04", {}) | unknown | no_call,
+    ]
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": days, "has_next_page": False})
+
+    # when
+    visitor.open("usage")
+
+    # then
+    cells = table(visitor.page, "Usage by day").locator(
+        "td:nth-child(n + 4):nth-child(-n + 5)"
+    )
+    expect(cells).to_have_text(
+        [
+            *("10", "5"),
+            *("10 + unknown", "5 + unknown"),
+            *("unknown", "5 + unknown"),
+            *("\u2013", "\u2013"),
+        ]
+    )
+
+    # when
+    answer(visitor.page, "/api/usage", {"usage": days[1:2], "has_next_page": False})
+    visitor.open("overview")
+
+    # then
+    card = visitor.page.locator(".card").filter(has_text="Cost today")
+    expect(card).to_contain_text("15 + unknown tokens")
 
 
 def test_the_cost_of_today_is_what_is_known_of_it(visit: Visit) -> None:
