@@ -1,11 +1,12 @@
 // A chart with the same data as a table; uPlot is loaded with the first one.
-import { Table } from "./parts.js";
+import { Cut, Table } from "./parts.js";
 import { html, useEffect, useRef } from "./ui.js";
 
 const HEIGHT = 200;
 // Room for a time with seconds.
 const TICK_PX = 84;
 const COLOURS = 6;
+const NAME_MAX = 24;
 const DAY_S = 86400;
 
 // Dates as everywhere in the console: from the largest step between ticks downwards.
@@ -90,7 +91,7 @@ export function Chart({ caption, note, x, series: given, rows, columns, bars = f
     };
   }, [key]);
   return html`<figure class="chart">
-    <figcaption>${caption}${series.length > 1 && html`<span class="legend">${series.map((each) => html`<span class="key ${each.name}">${each.label}</span>`)}</span>`}</figcaption>
+    <figcaption>${caption}${series.length > 1 && html`<span class="legend">${series.map((each) => html`<span class="key ${each.name}"><${Cut} text=${each.label} length=${NAME_MAX} /></span>`)}</span>`}</figcaption>
     ${note && html`<p class="meta">${note}</p>`}
     <div class="canvas" ref=${holder} role="img" aria-label="${caption}; the table below has the same figures"></div>
     <details><summary>The same as a table</summary><${Table} caption=${caption} columns=${columns} rows=${rows} rowKey=${(_, index) => index} empty="No data." /></details>

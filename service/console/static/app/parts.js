@@ -98,29 +98,38 @@ function order(rows, column, direction) {
   });
 }
 
-const classOf = (column) => (column.number ? "number" : column.wide ? "wide" : column.rest ? "rest" : undefined);
+const LOOKS = ["fixed", "number", "lines", "wide", "rest"];
+const classOf = (column, looks = LOOKS) => looks.filter((look) => column[look]).join(" ") || undefined;
 
 // A text given as a property is one node less for Preact: a table has hundreds.
 const cell = (content, className) =>
   typeof content === "string" ? h("td", { class: className, textContent: content }) : h("td", { class: className }, content);
 
-const rowOf = (row, columns, classes, key) => h("tr", { key }, columns.map((column, place) => cell(column.cell(row), classes[place])));
+// Lines break before a plus, and after a comma or colon: an amount keeps its currency.
+function inLines(text) {
+  const parts = String(text).split(/ (?=\+ )|(?<=[,:]) /);
+  return parts.length === 1 ? parts[0] : parts.map((part, index) => html`${index > 0 && " "}<span class="part">${part}</span>`);
+}
+
+const shownIn = (column, row) => (column.lines ? inLines(column.cell(row)) : column.cell(row));
+const rowOf = (row, columns, classes, key) => h("tr", { key }, columns.map((column, place) => cell(shownIn(column, row), classes[place])));
 
 // A table with a caption; columns with `sort` sort the rows that are shown. `wide` ones
-// break their lines; one with `rest` has one line, cut off where there is no room for it.
+// break their lines, texts of `lines` between their parts; one with `rest` has one line, cut
+// off where there is no room for it. `fixed` ones, the first, stay when others scroll.
 // `foot` are sums, which stay below.
 export function Table({ caption, columns, rows, foot = [], empty, rowKey = (row) => row.id, hideCaption = false }) {
   const [sorted, setSorted] = useState(null);
   const id = useId();
   const shown = sorted ? order(rows, columns[sorted.index], sorted.direction) : rows;
-  const classes = columns.map(classOf);
+  const classes = columns.map((column) => classOf(column));
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
   const sortBy = (index) =>
     setSorted((before) => (before?.index === index ? { index, direction: -before.direction } : { index, direction: 1 }));
   return html`<div class="scroll" role="region" aria-labelledby=${id} tabindex="0">
     <table>
       <caption id=${id} class=${hideCaption ? "hidden" : ""}>${caption}</caption>
-      <thead><tr>${columns.map((column, index) => html`<th scope="col" class=${column.number ? "number" : undefined}
+      <thead><tr>${columns.map((column, index) => html`<th scope="col" class=${classOf(column, ["fixed", "number"])}
         aria-sort=${sorted?.index === index ? (sorted.direction > 0 ? "ascending" : "descending") : undefined}>
         ${column.sort
           ? html`<button type="button" class="sort" onClick=${() => sortBy(index)}>${column.label}<span aria-hidden="true">${sorted?.index === index ? (sorted.direction > 0 ? "\u00a0↑" : "\u00a0↓") : "\u00a0↕"}</span></button>`

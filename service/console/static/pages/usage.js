@@ -10,7 +10,7 @@ import { download } from "../app/api.js";
 import { Chart } from "../app/chart.js";
 import { costs, exactMoney, knownTokens, money, number, percent, plural, short } from "../app/format.js";
 import { Named, options, rowsOf, useList } from "../app/names.js";
-import { Failure, Filters, Page, Reading, Table } from "../app/parts.js";
+import { Cut, Failure, Filters, Page, Reading, Table } from "../app/parts.js";
 import { useRead, useSignIns } from "../app/reads.js";
 import { link } from "../app/route.js";
 import { shown, zone } from "../app/time.js";
@@ -20,6 +20,7 @@ const SUBJECTS = ["agent", "user", "provider", "model"];
 const COLUMN_OF = { day: "day", week: "day", month: "day", agent: "agent_id", user: "user_id", provider: "provider", model: "model" };
 const LISTS = { agent: "agents", user: "users" };
 const TOP = 6;
+const NAME_MAX = 24;
 const PAGE = 100;
 // More than a chart has bars of so many groups.
 const SERIES_ROWS = 1000;
@@ -42,30 +43,30 @@ function cellOf(group, index, row) {
   const value = row[COLUMN_OF[group]];
   if (row.label) return index === 0 ? row.label : "";
   if (row.is_other && SUBJECTS.includes(group)) return "all others";
-  return LISTS[group] ? html`<${Named} kind=${LISTS[group]} id=${value} />` : value ?? "unknown";
+  return LISTS[group] ? html`<${Named} kind=${LISTS[group]} id=${value} />` : html`<${Cut} text=${value ?? "unknown"} length=${NAME_MAX} />`;
 }
 
 const counted = (label, sort) => ({ label, number: true, sort, cell: (row) => number(sort(row)) });
 
-const tokens = (label, name) => ({ label, number: true, sort: (row) => row.known_token_usage[name], cell: (row) => knownTokens(row, name) });
+const tokens = (label, name) => ({ label, number: true, lines: true, sort: (row) => row.known_token_usage[name], cell: (row) => knownTokens(row, name) });
 
 const estimated = ({ turns, share_of_cost: share }) =>
   turns === 0 ? 0 : `${plural(turns, "turn")}${share === null ? "" : `, ${percent(share)} of the cost`}`;
 
 const differing = ({ turns, cost, reported_cost: reported }) =>
-  turns === 0 ? 0 : `${plural(turns, "turn")}: ${exactMoney(cost)}, reported ${exactMoney(reported)}`;
+  turns === 0 ? 0 : `${plural(turns, "turn")}: ${exactMoney(cost)}, reported: ${exactMoney(reported)}`;
 
 const columnsOf = (groups) => [
-  ...groups.map((group, index) => ({ label: COLUMN_LABEL[group], sort: (row) => row[COLUMN_OF[group]], cell: (row) => cellOf(group, index, row) })),
+  ...groups.map((group, index) => ({ label: COLUMN_LABEL[group], fixed: true, sort: (row) => row[COLUMN_OF[group]], cell: (row) => cellOf(group, index, row) })),
   counted("Turns", (row) => row.turns),
   counted("Failed", (row) => row.turns_with_error),
   tokens("Tokens in", "prompt"),
   tokens("Tokens out", "completion"),
   // A turn is without a price for the models that lack it; its other ones have theirs.
-  { label: "Cost", number: true, sort: (row) => Number(row.known_costs[0]?.cost ?? 0), cell: (row) => costs(row.unpriced.length ? [...row.known_costs, { cost: null }] : row.known_costs) },
-  { label: "Without a price", sort: (row) => row.unpriced.reduce((sum, each) => sum + each.turns, 0), cell: (row) => row.unpriced.map((each) => `${number(each.turns)} ${each.reason}`).join(", ") || 0 },
-  { label: "Estimated", sort: (row) => row.completeness.estimated.turns, cell: (row) => estimated(row.completeness.estimated) },
-  { label: "Differs from reported", sort: (row) => row.differing.turns, cell: (row) => differing(row.differing) },
+  { label: "Cost", number: true, lines: true, sort: (row) => Number(row.known_costs[0]?.cost ?? 0), cell: (row) => costs(row.unpriced.length ? [...row.known_costs, { cost: null }] : row.known_costs) },
+  { label: "Estimated", lines: true, sort: (row) => row.completeness.estimated.turns, cell: (row) => estimated(row.completeness.estimated) },
+  { label: "Differs from reported", lines: true, sort: (row) => row.differing.turns, cell: (row) => differing(row.differing) },
+  { label: "Without a price", lines: true, sort: (row) => row.unpriced.reduce((sum, each) => sum + each.turns, 0), cell: (row) => row.unpriced.map((each) => `${number(each.turns)} ${each.reason}`).join(", ") || 0 },
 ];
 
 const currenciesOf = (rows) => [...new Set(rows.flatMap((row) => row.known_costs.map((each) => each.currency)))].sort();
@@ -113,14 +114,14 @@ function useNames(kind, ids) {
       current = false;
     };
   }, [kind, ids.join(), signIns]);
-  return (id) => rows.find((row) => row.id === id)?.name ?? (kind ? short(id) : String(id ?? "unknown").slice(0, 24));
+  return (id) => rows.find((row) => row.id === id)?.name ?? (kind ? short(id) : id ?? "unknown");
 }
 
 function CostByTime({ rows, currency, period, other }) {
   const { days, series } = seriesOf(rows, currency, other);
   const nameOf = useNames(LISTS[other], series.map(({ group }) => group).filter((group) => group !== OTHERS));
   const named = series.map(({ group, ...each }) => ({ ...each, isOther: group === OTHERS, label: group === OTHERS ? "all others" : nameOf(group) }));
-  const columns = [{ label: COLUMN_LABEL[period], cell: (row) => row.day }, ...named.map((each) => ({ label: each.label, number: true, cell: (row) => each.parts[row.index].said }))];
+  const columns = [{ label: COLUMN_LABEL[period], fixed: true, cell: (row) => row.day }, ...named.map((each) => ({ label: html`<${Cut} text=${each.label} length=${NAME_MAX} />`, number: true, cell: (row) => each.parts[row.index].said }))];
   const drawn = named.filter((each) => each.values.some(Boolean)).map(({ label, isOther, values }) => ({ label, isOther, values }));
   return html`<${Chart} caption=${`Cost by ${period}${other ? ` and ${other}` : ""}, in ${currency}`} note=${noteOf(rows, days, period)} bars=${true} x=${days.map((day) => Date.parse(day) / 1000)} series=${drawn}
     rows=${days.map((day, index) => ({ day, index }))} columns=${columns} />`;

@@ -131,9 +131,7 @@ def test_a_model_lacks_the_prices_of_its_own_calls(visit: Visit) -> None:
     visitor.open("usage?by=model")
 
     caption = "Usage by model, the largest cost first"
-    rows = table(visitor.page, caption).locator(
-        "td:nth-last-child(n + 3):nth-last-child(-n + 4)"
-    )
+    rows = table(visitor.page, caption).locator("td:nth-child(6), td:last-child")
     expect(rows).to_have_text(
         [
             *("1 USD", "0"),
@@ -165,18 +163,20 @@ def test_what_is_an_estimate_and_what_differs_is_told(visit: Visit) -> None:
     visitor.open("usage")
 
     # then
-    cells = table(visitor.page, "Usage by day").locator("td:nth-last-child(-n + 2)")
+    cells = table(visitor.page, "Usage by day").locator(
+        "td:nth-child(7), td:nth-child(8)"
+    )
     expect(cells).to_have_text(
         [
             *("1 turn, 13% of the cost", "0"),
             *("2 turns", "0"),
-            *("0", "1 turn: 0.5 USD, reported 0.25 USD"),
+            *("0", "1 turn: 0.5 USD, reported: 0.25 USD"),
         ]
     )
     visitor.click("Differs from reported")
     expect(cells.nth(1)).to_have_text("0")
     visitor.click("Differs from reported")
-    expect(cells.nth(1)).to_have_text("1 turn: 0.5 USD, reported 0.25 USD")
+    expect(cells.nth(1)).to_have_text("1 turn: 0.5 USD, reported: 0.25 USD")
     assert visitor.violations() == []
 
 
@@ -199,7 +199,7 @@ def test_tokens_that_are_known_in_part_say_so(visit: Visit) -> None:
 
     # then
     cells = table(visitor.page, "Usage by day").locator(
-        "td:nth-child(n + 4):nth-child(-n + 5)"
+        "td:nth-child(4), td:nth-child(5)"
     )
     expect(cells).to_have_text(
         [

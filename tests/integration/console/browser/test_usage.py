@@ -114,7 +114,7 @@ def test_the_one_that_spent_most_is_first_of_many(visit: Visit) -> None:
     others, total = cells(visitor.page, caption, "tfoot")
     assert others[:2] == ["5 others", "5"]
     assert total[:2] == ["Total", "105"]
-    assert total[5:7] == ["30 USD + unknown", "102 no_such_model"]
+    assert total[5::3] == ["30 USD + unknown", "102 no_such_model"]
     visitor.shows(".paging", "1 to 100 of 105")
     assert visitor.violations() == []
 
@@ -237,6 +237,78 @@ def test_days_are_those_of_the_chosen_zone(visit: Visit) -> None:
     for each in asked:
         assert parse_qs(urlsplit(each).query)["time_zone"] == ["Pacific/Kiritimati"]
     visitor.shows(".lead", "by the day in Pacific/Kiritimati")
+
+
+LONG_NAME: Final = "ghost-model-with-a-long-name-2026-01-01-preview"
+
+
+def long_lines() -> Any:
+    """Return the usage of a model with a long name, all of whose cells are long."""
+    cost = {"EUR": 0.124878, "USD": 0.05251875}
+    row = usage("2026-03-01", cost, without_price=12) | {
+        "model": LONG_NAME,
+        "completeness": {"estimated": {"turns": 12, "share_of_cost": 0.53}},
+        "differing": {"turns": 3, "cost": 1.234567, "reported_cost": 2.345678},
+    }
+    many = {"prompt": 1_357_152, "completion": 479_643, "total": 1_836_795}
+    tokens = {"known_token_usage": many, "token_usage": dict.fromkeys(many)}
+    return {"usage": [row | tokens], "totals": row | tokens, "has_next_page": False}
+
+
+def test_all_figures_are_seen_beside_a_long_name(visit: Visit) -> None:
+    # given
+    visitor = visit("admin", viewport={"width": 1400, "height": 900})
+    answer(visitor.page, "/api/usage", long_lines())
+
+    # when
+    visitor.open("usage?by=model&each=1")
+
+    # then
+    name = table(visitor.page, "Usage by day and model").locator("td:nth-child(2)")
+    expect(name).to_have_text(f"{LONG_NAME[:24]}…")
+    expect(name.locator("bdi")).to_have_attribute("title", LONG_NAME)
+    around = visitor.page.locator(".scroll").last
+    widths = around.evaluate("around => [around.scrollWidth, around.clientWidth]")
+    assert widths[0] <= widths[1]
+
+
+def test_figures_that_are_scrolled_keep_their_name(visit: Visit) -> None:
+    # given
+    visitor = visit("admin", viewport={"width": 380, "height": 800})
+    answer(visitor.page, "/api/usage", long_lines())
+    visitor.open("usage?by=model&each=1")
+    around = visitor.page.locator(".scroll").last
+    rows = around.locator("tr")
+    expect(rows).to_have_count(3)
+
+    def places(column: int) -> list[float]:
+        cells = rows.locator(f":scope > :nth-child({column})")
+        found: list[float] = cells.evaluate_all(
+            "cells => cells.map((cell) => cell.getBoundingClientRect().left)"
+        )
+        return found
+
+    day, model, turns = places(1), places(2), places(3)
+
+    # when
+    around.evaluate("around => around.scrollLeft = 300")
+
+    # then
+    assert places(1) == day
+    assert places(2) == model
+    assert places(3) == [each - 300 for each in turns]
+
+    # when
+    around.evaluate("around => around.scrollLeft = 1000")
+    button = around.get_by_role("button", name="Turns")
+    button.focus()
+
+    # then it isn't below them
+    right = rows.first.locator(":scope > :nth-child(2)").evaluate(
+        "cell => cell.getBoundingClientRect().right"
+    )
+    assert button.evaluate("button => button.getBoundingClientRect().left") >= right
+    assert visitor.violations() == []
 
 
 def test_rows_that_are_cut_have_no_second_page(visit: Visit) -> None:
