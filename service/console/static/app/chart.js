@@ -91,7 +91,7 @@ export function Chart({ caption, note, x, series: given, rows, columns, bars = f
     };
   }, [key]);
   return html`<figure class="chart">
-    <figcaption>${caption}${series.length > 1 && html`<span class="legend">${series.map((each) => html`<span class="key ${each.name}"><${Cut} text=${each.label} length=${NAME_MAX} /></span>`)}</span>`}</figcaption>
+    <figcaption>${caption}${series.length > 0 && html`<span class="legend">${series.map((each) => html`<span class="key ${each.name}"><${Cut} text=${each.label} length=${NAME_MAX} /></span>`)}</span>`}</figcaption>
     ${note && html`<p class="meta">${note}</p>`}
     <div class="canvas" ref=${holder} role="img" aria-label="${caption}; the table below has the same figures"></div>
     <details><summary>The same as a table</summary><${Table} caption=${caption} columns=${columns} rows=${rows} rowKey=${(_, index) => index} empty="No data." /></details>

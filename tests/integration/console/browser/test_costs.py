@@ -100,6 +100,24 @@ def test_an_unknown_cost_is_never_charted_as_none(visit: Visit) -> None:
     assert visitor.violations() == []
 
 
+def test_the_only_series_of_a_chart_has_a_name(visit: Visit) -> None:
+    # given
+    other = {"model": None, "is_other": True}
+    days = [
+        usage("2026-03-01", {"USD": 3}) | {"model": "swift"},
+        usage("2026-03-01", {"EUR": 2}) | other,
+    ]
+    visitor = visit("admin")
+    answer(visitor.page, "/api/usage", {"usage": days, "has_next_page": False})
+
+    # when
+    visitor.open("usage?by=model&each=1")
+
+    # then
+    legends = visitor.page.locator("figure.chart .legend")
+    expect(legends).to_have_text(["all others", "swift"])
+
+
 def test_the_file_has_all_rows_that_the_filters_find(
     visit: Visit, demo: DemoData
 ) -> None:
