@@ -5,7 +5,8 @@ const whole = new Intl.NumberFormat("en");
 
 export const number = (value) => (value === null || value === undefined ? "–" : whole.format(Number(value)));
 
-export const percent = (value) => share.format(value);
+// What isn't all of it is never rounded up to all of it.
+export const percent = (value) => (value < 1 && share.format(value) === share.format(1) ? "over 99%" : share.format(value));
 
 // Round what is large; keep at least two digits that count of what is small.
 export function money(value, currency = "USD") {

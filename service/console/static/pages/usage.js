@@ -156,10 +156,14 @@ function Sums({ read, groups, other, query, isPaged = false }) {
   const foot = [others && { ...others, label: `${number(all - usage.length)} others` }, totals && { ...totals, label: "Total" }].filter(Boolean);
   const to = (place) => link("usage", { ...query, offset: place || "" });
   const isPart = isPaged && (offset > 0 || read.data.has_next_page);
-  const empty = SUBJECTS.some((name) => query[COLUMN_OF[name]]) ? "No turn of these days matches these filters." : "No turns were recorded in these days.";
+  const isBeyond = isPaged && offset > 0 && usage.length === 0;
+  const empty = isBeyond ? "There are no rows from here on." : SUBJECTS.some((name) => query[COLUMN_OF[name]]) ? "No turn of these days matches these filters." : "No turns were recorded in these days.";
   return html`<${Table} caption=${`Usage by ${groups.join(" and ")}${other ? ", the largest cost first" : ""}`} columns=${columnsOf(groups)} rows=${usage} foot=${foot} rowKey=${(_, index) => index} empty=${empty} />
-    ${isPart && html`<nav class="paging" aria-label="Pages"><span role="status">${number(offset + 1)} to ${number(offset + usage.length)} of ${number(all)}</span>
-      ${offset > 0 && html`<a href=${to(Math.max(0, offset - PAGE))}>Previous page</a>`}
+    ${usage.length > 0 && html`<p class="meta">What is estimated or without a price is counted for each model: a turn of two models can count twice.</p>`}
+    ${isPart && html`<nav class="paging" aria-label="Pages">${isBeyond
+      ? html`<a href=${to(0)}>First page</a>`
+      : html`<span role="status">${number(offset + 1)} to ${number(offset + usage.length)} of ${number(all)}</span>
+        ${offset > 0 && html`<a href=${to(Math.max(0, offset - PAGE))}>Previous page</a>`}`}
       ${read.data.has_next_page && html`<a href=${to(offset + PAGE)}>Next page</a>`}</nav>`}`;
 }
 

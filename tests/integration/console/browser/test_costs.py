@@ -172,6 +172,7 @@ def test_what_is_an_estimate_and_what_differs_is_told(visit: Visit) -> None:
         usage("2026-03-02", {"EUR": 3, "USD": 1})
         | {"completeness": {"estimated": {"turns": 2, "share_of_cost": None}}},
         usage("2026-03-03", {"USD": 2})
+        | {"completeness": {"estimated": {"turns": 1, "share_of_cost": 0.996}}}
         | {"differing": {"turns": 1, "cost": 0.5, "reported_cost": 0.25}},
     ]
     visitor = visit("admin")
@@ -188,9 +189,11 @@ def test_what_is_an_estimate_and_what_differs_is_told(visit: Visit) -> None:
         [
             *("1 turn, 13% of the cost", "0"),
             *("2 turns", "0"),
-            *("0", "1 turn: 0.5 USD, reported: 0.25 USD"),
+            *("1 turn, over 99% of the cost", "1 turn: 0.5 USD, reported: 0.25 USD"),
         ]
     )
+    # A turn of two models is counted twice.
+    visitor.shows("main", "is counted for each model")
     visitor.click("Differs from reported")
     expect(cells.nth(1)).to_have_text("0")
     visitor.click("Differs from reported")

@@ -132,6 +132,21 @@ def test_the_one_that_spent_most_is_first_of_many(visit: Visit) -> None:
     expect(visitor.page.locator(".paging")).to_have_count(0)
 
 
+def test_a_page_beyond_the_last_row_leads_back(visit: Visit) -> None:
+    # given
+    visitor = visit("admin")
+
+    # when
+    visitor.open("usage?by=model&offset=10000")
+
+    # then
+    visitor.shows(".empty", "There are no rows from here on.")
+    expect(visitor.page.locator(".paging")).to_have_text("First page")
+    visitor.page.get_by_role("link", name="First page").click()
+    visitor.settled()
+    assert cells(visitor.page, "Usage by model, the largest cost first") != []
+
+
 @pytest.mark.usefixtures("many")
 def test_each_day_has_the_largest_and_all_others(visit: Visit) -> None:
     visitor = visit("admin").open(f"usage?by=model&each=1&{SPAN}")
