@@ -62,7 +62,6 @@ def test_an_off_peak_price_is_noted_and_the_peak_stays() -> None:
     windows = [
         {"hours_utc": ["00:00-01:00", "04:00-06:00"], "weekdays": [1, 2]},
         {"hours_utc": "00:00-00:00", "weekdays": [6, 7]},
-        "nonsense",
     ]
     period = only_period(
         off_peak_pricing={"input_cost_per_token": 1e-6, "windows": windows}

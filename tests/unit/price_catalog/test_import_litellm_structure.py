@@ -72,6 +72,8 @@ def test_a_tier_begins_above_its_threshold_except_at_xai(
         *("above_200k", "above_200K", "above_200000", "above_200_000", "above_200,000"),
         *("above_0.2m", "above_0.2M", "200K", "Above_200k"),
         *("above_0,2M", "above_.2M", "above_200.000", "above_200_k", "over_200k"),
+        *("gt_200k", "greater_than_200k", "beyond_200k", "exceeding_200k"),
+        *("above_200k_input", "above_200k_prompt", "above_200_thousand"),
     ],
 )
 def test_a_threshold_may_be_written_in_any_way(threshold: str) -> None:
@@ -172,10 +174,31 @@ def test_off_peak_hours_replace_the_rates_that_they_state() -> None:
     assert cost(made, used, EVENING.replace(day=21)) == 5
 
 
-@pytest.mark.parametrize("hours", ["25:00-26:00", "24:00-08:00", "08:00-08:60"])
-def test_hours_that_no_day_has_are_left_out(hours: str) -> None:
-    offer = {"input_cost_per_token": 5e-7, "hours_utc": hours}
-    assert structure_of(off_peak_pricing=offer) is None
+@pytest.mark.parametrize(
+    "hours",
+    [
+        *({"hours_utc": "25:00-26:00"}, {"hours_utc": "24:00-08:00"}),
+        *({"hours_utc": "08:00-08:60"}, {"hours_utc": "9:00-17:00"}, {}),
+        {"windows": [{"hours_utc": "16:00-24:00", "weekdays": [0, 6]}]},
+        {"windows": ["16:00-24:00"], "hours_utc": "16:00-24:00"},
+    ],
+)
+def test_hours_that_can_t_be_read_make_the_row_invalid(hours: Any) -> None:
+    offer = {"input_cost_per_token": 5e-7, **hours}
+
+    assert [row.code for row in skipped_of(off_peak_pricing=offer)] == ["invalid_hours"]
+    assert [row.code for row in skipped_of(off_peak_pricing=[offer])] == [
+        "invalid_hours"
+    ]
+
+
+def test_days_of_another_time_zone_are_noted_alone() -> None:
+    days = {"hours_utc": "00:00-00:00", "weekdays": [6, 7]}
+    offer = {"input_cost_per_token": 5e-7, "windows": [days]}
+
+    assert structure_of(off_peak_pricing=offer) is not None
+    there = {**offer, "weekday_timezone": "Asia/Shanghai"}
+    assert structure_of(off_peak_pricing=there) is None
 
 
 def test_services_have_their_own_rates_and_the_standards_tiers() -> None:

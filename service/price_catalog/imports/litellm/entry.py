@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from itertools import pairwise
 
 from service.price_catalog.imports import price_notes
 from service.price_catalog.imports.exact_prices import RefusedRowError, is_rounded
@@ -87,7 +88,28 @@ def _read_tiers(listed: object) -> list[dict[str, object]]:
         return []
     if not isinstance(listed, list):
         raise RefusedRowError(ReasonCode.INVALID_TIERS, "tiered_pricing isn't a list")
-    return sorted(listed, key=_tier_start)
+    tiers = sorted(listed, key=_tier_start)
+    ends = [_tier_end(tier) for tier in tiers]
+    starts = [_tier_start(tier) for tier in tiers]
+    is_reversed = any(
+        end is not None and end <= start
+        for start, end in zip(starts, ends, strict=True)
+    )
+    overlaps = any(
+        int(start) == int(following) or (end is not None and end > following)
+        for (start, following), end in zip(pairwise(starts), ends, strict=False)
+    )
+    if is_reversed or overlaps:
+        reason = "tiers of tiered_pricing overlap, or end before they start"
+        raise RefusedRowError(ReasonCode.INVALID_TIERS, reason)
+    return tiers
+
+
+def _tier_end(tier: Mapping[str, object]) -> Decimal | None:
+    bounds = tier["range"]
+    assert isinstance(bounds, list)
+    end = bounds[1] if len(bounds) > 1 else None
+    return end if isinstance(end, Decimal) and end.is_finite() else None
 
 
 def _tier_start(tier: object) -> Decimal:

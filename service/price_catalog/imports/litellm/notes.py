@@ -14,13 +14,14 @@ STANDARD_FIELDS = {
     "cache_creation_input_token_cost": "cache write",
     "cache_read_input_token_cost": "cache read",
 }
+SERVICES = "balanced|batches|decisions|flex|priority|ultrafast"
 # A standard field, then perhaps a cache lifetime, a context size, a service tier:
 # cache_creation_input_token_cost_above_1hr_above_200k_tokens_batches.
 _VARIANT = re.compile(
     rf"(?P<kind>{'|'.join(STANDARD_FIELDS)})"
     r"(?:_above_(?P<hours>\d{1,3})hr)?"
     r"(?:_above_(?P<tokens>\d{1,12})(?P<k>k?)_tokens)?"
-    r"(?:_(?P<service>balanced|batches|decisions|flex|priority|ultrafast))?"
+    rf"(?:_(?P<service>{SERVICES}))?"
 )
 # Tokens that aren't text: input_cost_per_audio_token_batches,
 # cache_read_input_image_token_cost, output_cost_per_reasoning_token.

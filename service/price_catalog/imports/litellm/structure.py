@@ -75,6 +75,8 @@ def read_structure(
 
     :raises RefusedRowError: one of them is invalid
     """
+    if tiers:
+        _refuse_other_tiers(entry)
     rates = _rates_of_ranges(entry, tiers) if tiers else _rates(entry, "", provider)
     structure: Structure = {
         "rates": rates,
@@ -192,6 +194,14 @@ def _rates_of_ranges(
     return rates
 
 
+def _refuse_other_tiers(entry: Mapping[str, object]) -> None:
+    for name, value in entry.items():
+        found = None if value is None else _TIER.search(name)
+        if found and name.replace(found[0], "", 1) in UNIT_OF_FIELD:
+            reason = f"{name} is beside tiered_pricing"
+            raise RefusedRowError(ReasonCode.INVALID_TIERS, reason)
+
+
 def _start(tier: Mapping[str, object]) -> int:
     bounds = tier["range"]
     assert isinstance(bounds, list)
@@ -199,47 +209,58 @@ def _start(tier: Mapping[str, object]) -> int:
 
 
 def _windows(offer: object, rates: Mapping[str, Rate]) -> Iterator[Window]:
-    """Yield the off-peak hours; rates that they don't state are the standard's."""
-    if not isinstance(offer, dict):
+    """Yield the off-peak hours; rates that they don't state are the standard's.
+
+    :raises RefusedRowError: a price without hours, or hours that can't be read
+    """
+    if not offer:
         return
-    rules = offer.get("windows")
-    rules = [*rules] if isinstance(rules, list) else []
-    rules.append({"hours_utc": offer.get("hours_utc")})
-    found = (
-        window
-        for rule in rules
-        if isinstance(rule, dict) and not offer.get("weekday_timezone")
-        for window in _hours(rule)
-    )
-    hours = list(islice(found, HOURS_MAX + 1))
-    if len(hours) > HOURS_MAX:
-        reason = f"off_peak_pricing has more than {HOURS_MAX} ranges of hours"
-        raise RefusedRowError(ReasonCode.INVALID_HOURS, reason)
+    if not isinstance(offer, dict):
+        raise _invalid_hours("isn't an object")
     stated = {
         unit: Rate(price=price, tiers=[])
         for field, unit in UNIT_OF_FIELD.items()
-        if (price := _price(offer.get(field), field, unit)) is not None
+        if (price := _price(offer.get(field), f"off-peak {field}", unit)) is not None
     }
-    if hours and stated:
-        yield {"hours": hours, "rates": {**rates, **stated}}
-
-
-def _hours(rule: Mapping[str, object]) -> Iterator[Hours]:
-    listed = rule.get("hours_utc")
-    days = rule.get("weekdays")
-    weekdays = [*days] if isinstance(days, list) else []
-    if not all(str(day) in _WEEKDAYS for day in weekdays):
+    # Days of another time zone are in the notes alone.
+    if not stated or offer.get("weekday_timezone"):
         return
+    rules = offer.get("windows")
+    rules = [*rules] if isinstance(rules, list) else []
+    if offer.get("hours_utc") is not None:
+        rules.append({"hours_utc": offer["hours_utc"]})
+    found = (window for rule in rules for window in _hours(rule))
+    hours = list(islice(found, HOURS_MAX + 1))
+    if len(hours) > HOURS_MAX:
+        raise _invalid_hours(f"has more than {HOURS_MAX} ranges of hours")
+    if not hours:
+        raise _invalid_hours("has prices and no hours")
+    yield {"hours": hours, "rates": {**rates, **stated}}
+
+
+def _hours(rule: object) -> Iterator[Hours]:
+    listed = rule.get("hours_utc") if isinstance(rule, dict) else None
+    days = rule.get("weekdays") if isinstance(rule, dict) else None
+    weekdays = [] if days is None else days
+    if not isinstance(weekdays, list) or not all(
+        str(day) in _WEEKDAYS for day in weekdays
+    ):
+        raise _invalid_hours("has weekdays other than 1 to 7")
     for text in listed if isinstance(listed, list) else [listed]:
         found = _RANGE.fullmatch(text) if isinstance(text, str) else None
-        if found is not None:
-            start, end = found.groups()
-            whole_day = start == end
-            yield {
-                "start": "00:00" if whole_day else start,
-                "end": "24:00" if whole_day else end,
-                "weekdays": [int(day) for day in weekdays],
-            }
+        if found is None:
+            raise _invalid_hours("has hours that aren't as in 16:30-00:30")
+        start, end = found.groups()
+        whole_day = start == end
+        yield {
+            "start": "00:00" if whole_day else start,
+            "end": "24:00" if whole_day else end,
+            "weekdays": [int(day) for day in weekdays],
+        }
+
+
+def _invalid_hours(fault: str) -> RefusedRowError:
+    return RefusedRowError(ReasonCode.INVALID_HOURS, f"off_peak_pricing {fault}")
 
 
 def _variants(
