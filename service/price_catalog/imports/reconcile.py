@@ -9,8 +9,8 @@ from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.imports.price_list import ImportedModel, PricePeriod
 from service.price_catalog.imports.suspicious import (
     USUAL_COST_MAX,
-    is_absurd,
-    is_suspicious,
+    doubt_of_change,
+    doubt_of_first,
 )
 from service.price_catalog.periods import (
     MANUAL,
@@ -48,8 +48,8 @@ REASONS: Mapping[HeldBecause, str] = {
     HeldBecause.ENDED_PRICE: "the model has prices or had some, none of them for "
     "a time for which the list has one: it may have been ended",
     HeldBecause.SUSPICIOUS_CHANGE: "a price, or what usual model calls cost, changes "
-    "by more than a factor of five, changes to 0 or becomes unknown, or the currency "
-    "changes",
+    "by more than a factor of five, changes to 0, becomes unknown or absurd, or the "
+    "currency changes",
     HeldBecause.REPRICES_THE_PAST: "a price would change for a time in the past",
     HeldBecause.ZERO_PRICE: "the list says 0, which may mean free, unknown or billed "
     "separately",
@@ -172,7 +172,7 @@ class _Reconciliation:
         else:
             if self._had_prices:
                 self._hold(HeldBecause.ENDED_PRICE)
-            if is_absurd(price):
+            if doubt_of_first(price):
                 self._hold(HeldBecause.ABSURD_PRICE)
         self._set(price, start, end)
         self._note_change(start, end, known, price)
@@ -261,7 +261,7 @@ class _Reconciliation:
             self._hold(HeldBecause.MANUAL_PRICE)
         elif known["source"]["name"] != self._source["name"]:
             self._hold(HeldBecause.OTHER_SOURCE)
-        if is_suspicious(known["price"], price):
+        if doubt_of_change(known["price"], price):
             self._hold(HeldBecause.SUSPICIOUS_CHANGE)
 
     def _hold(self, reason: HeldBecause) -> None:

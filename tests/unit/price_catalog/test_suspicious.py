@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from service.price_catalog.imports.suspicious import is_absurd, is_suspicious
+from service.price_catalog.imports.suspicious import doubt_of_change, doubt_of_first
 from tests.support.price_catalog.prices import price
 
 NIGHT = {"start": "16:30", "end": "00:30", "weekdays": []}
@@ -38,13 +38,13 @@ def test_a_leap_of_a_variant_or_a_window_is_suspicious(
 ) -> None:
     before = price(structure=structure())
     after = price(structure=structure(**{place: amount}))
-    assert is_suspicious(before, after) == expected
+    assert bool(doubt_of_change(before, after)) == expected
 
 
 def test_a_leap_of_a_tier_of_a_variant_is_suspicious() -> None:
     before, after = structure(), structure()
     after["variants"][0]["rates"] = rates("1", tier="16")
-    assert is_suspicious(price(structure=before), price(structure=after))
+    assert doubt_of_change(price(structure=before), price(structure=after))
 
 
 FLAT = price("1", "4", cache_read_price_per_1m="0.1")
@@ -125,7 +125,7 @@ def dear_for(when: dict[str, str]) -> dict[str, Any]:
 def test_what_makes_usual_calls_much_dearer_or_cheaper_is_suspicious(
     after: Any,
 ) -> None:
-    assert is_suspicious(FLAT, after)
+    assert doubt_of_change(FLAT, after)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,12 @@ def test_what_makes_usual_calls_much_dearer_or_cheaper_is_suspicious(
     ],
 )
 def test_other_changes_are_not_suspicious(after: Any) -> None:
-    assert not is_suspicious(FLAT, after)
+    assert not doubt_of_change(FLAT, after)
+
+
+PER_TOKEN: Any = {"price": "1000000", "tiers": []}
+ABSURD: Any = {**BASE, "output_tokens": PER_TOKEN}
+DEAR_BATCH: Any = dear_for({"processing": "batch"})
 
 
 @pytest.mark.parametrize(
@@ -159,14 +164,53 @@ def test_other_changes_are_not_suspicious(after: Any) -> None:
         (price("130000", None), True),
         (price(None, "5000000"), True),
         (with_rates({**BASE, "requests": {"price": "50000", "tiers": []}}), True),
+        (with_rates({**BASE, "input_audio_tokens": PER_TOKEN}), True),
+        (with_rates({**BASE, "input_images": {"price": "20000", "tiers": []}}), True),
+        (with_rates({**BASE, "output_tokens": tiered("4", "1000000")}), True),
+        (with_rates({**BASE, "output_tokens": tiered("4", "600")}), False),
+        (with_rates(BASE, windows=[{"hours": [NIGHT], "rates": ABSURD}]), True),
+        (with_rates(BASE, variants=[{**DEAR_BATCH, "rates": ABSURD}]), True),
+        (with_rates(BASE, variants=[DEAR_BATCH]), False),
     ],
     ids=[
         *("the dearest there is", "for a token", "input alone", "output alone"),
-        "50 a request",
+        *("50 a request", "audio", "20 an image", "a tier", "a dear tier", "off-peak"),
+        *("batches", "dear batches"),
     ],
 )
 def test_a_first_price_can_be_absurd(first: Any, *, expected: bool) -> None:
-    assert is_absurd(first) == expected
+    assert bool(doubt_of_first(first)) == expected
+
+
+@pytest.mark.parametrize("unit", ["input_audio_tokens", "output_images"])
+def test_an_absurd_price_of_a_new_unit_is_suspicious(unit: str) -> None:
+    after = with_rates({**BASE, unit: PER_TOKEN})
+    assert doubt_of_change(FLAT, after)
+    assert not doubt_of_change(after, after)
+
+
+@pytest.mark.parametrize("unit", ["input_audio_tokens", "output_images", "requests"])
+def test_a_price_of_a_unit_that_is_no_longer_stated_is_suspicious(unit: str) -> None:
+    before = with_rates({**BASE, unit: {"price": "1", "tiers": []}})
+    assert doubt_of_change(before, FLAT)
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        with_rates({**BASE, "output_tokens": tiered("4", "5")}),
+        with_rates(BASE, windows=[{"hours": [NIGHT], "rates": BASE}]),
+        with_rates(BASE, variants=[{**dear_for({"speed": "fast"}), "rates": BASE}]),
+    ],
+    ids=["a tier", "off-peak hours", "a variant"],
+)
+def test_a_condition_that_is_no_longer_stated_is_suspicious(before: Any) -> None:
+    assert doubt_of_change(before, with_rates(BASE))
+    assert doubt_of_change(before, FLAT)
+
+
+def test_the_same_price_without_its_structure_is_not_suspicious() -> None:
+    assert not doubt_of_change(with_rates(BASE), FLAT)
 
 
 MARCH, APRIL = (f"2026-0{month}-01T00:00:00.000000+00:00" for month in (3, 4))
@@ -186,7 +230,8 @@ def test_a_new_variant_is_compared_with_one_of_the_same_condition(
 ) -> None:
     before, after = structure(), structure()
     after["variants"].append({**structure(batch="100")["variants"][0], **changes})
-    assert is_suspicious(price(structure=before), price(structure=after)) == expected
+    found = doubt_of_change(price(structure=before), price(structure=after))
+    assert (found is not None) == expected
 
 
 @pytest.mark.parametrize(("amount", "expected"), [("20", False), ("1", True)])
@@ -199,4 +244,5 @@ def test_a_variant_with_a_new_date_is_compared_with_the_newest_before(
     before, after = structure(), structure()
     before["variants"].insert(0, dated(MARCH, "10"))
     after["variants"][:0] = [dated(APRIL, amount), dated(MARCH, "10")]
-    assert is_suspicious(price(structure=before), price(structure=after)) == expected
+    found = doubt_of_change(price(structure=before), price(structure=after))
+    assert (found is not None) == expected

@@ -617,13 +617,13 @@ class PricesResource:
         changes nothing. These changes are held back until `confirm` lists their models
         as `provider/model`, separated by commas, or is `all`: a price that rises or
         falls more than fivefold or becomes 0, also of cached, long or batched model
-        calls or at some hours; one that is dropped; a first price by which a usual
-        model call costs more than 10; a change in the past, and a change of a price
-        that has ended or came from another list. A price that has a start in the list
-        ends an open one there without confirmation, also in the past. Prices set by
-        hand are never overwritten. Models that the list no longer contains are only
-        reported. A price without a date is effective from `undated_since`, by default
-        from now.
+        calls or at some hours; one that is dropped, of any unit or condition; a price
+        by which a usual model call, or some tokens, seconds or images alone, cost more
+        than 10; a change in the past, and a change of a price that has ended or came
+        from another list. A price that has a start in the list ends an open one there
+        without confirmation, also in the past. Prices set by hand are never
+        overwritten. Models that the list no longer contains are only reported. A price
+        without a date is effective from `undated_since`, by default from now.
 
         :param dry_run: Report the changes without making them.
         :param confirm: Models whose changes are made although they were held back, as
