@@ -1067,6 +1067,7 @@ class ImportReport(Model):
 
     ``vanished`` models had a price from this list, which no longer contains them; their
     prices stay. ``match_rules_changed``: providers whose rules for names have changed.
+    ``not_held``: names in ``confirm`` for which nothing was held back.
     """
 
     source: PriceSource
@@ -1076,6 +1077,7 @@ class ImportReport(Model):
     skipped: Sequence[SkippedRow]
     vanished: Sequence[str]
     match_rules_changed: Sequence[str]
+    not_held: Sequence[str]
 
     CONVERTERS = {
         "source": lambda value: PriceSource.decode(value),

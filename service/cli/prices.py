@@ -89,7 +89,11 @@ async def _import(conninfo: str, options: argparse.Namespace) -> int:
     invalid = [row for row in report.skipped if row.code in INVALID_PRICES]
     if invalid:
         print_error(f"{len(invalid)} rows have invalid prices: correct the list")
-    return EXIT_FAILED if invalid else 0
+    listed = {result.key for result in report.results}
+    unknown = [name for name in report.not_held if name not in listed]
+    for name in unknown:
+        print_error(f"--confirm {name}: the list has no such model to import")
+    return EXIT_FAILED if invalid or unknown else 0
 
 
 def _print_report(report: ImportReport) -> None:
@@ -103,6 +107,8 @@ def _print_report(report: ImportReport) -> None:
         print(f"skipped {name}: {escape_unprintable(row.reason)} ({row.code})")
     for key in report.vanished:
         print(f"vanished {escape_unprintable(key)}: the list no longer has it")
+    for name in report.not_held:
+        print(f"confirmed {escape_unprintable(name)}: nothing of it is held back")
     counts = ", ".join(f"{count} {outcome}" for outcome, count in report.counts.items())
     print(counts + (" (dry run: nothing was changed)" if report.dry_run else ""))
 

@@ -27,13 +27,17 @@ class ImportOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelResult:
-    """The outcome of one model; ``changes`` of a held one were not applied."""
+    """The outcome of one model; ``changes`` of a held one were not applied.
+
+    ``is_confirmed``: they were, because the caller confirmed them.
+    """
 
     provider: str
     model: str
     outcome: ImportOutcome
     changes: tuple[PriceChange, ...] = ()
     held_because: tuple[HeldBecause, ...] = ()
+    is_confirmed: bool = False
 
     @property
     def key(self) -> str:
@@ -64,7 +68,18 @@ class ImportReport:
     skipped: tuple[SkippedModel, ...] = ()
     vanished: list[str] = field(default_factory=list)
     match_rules_changed: list[str] = field(default_factory=list)
+    confirmed: frozenset[str] = frozenset()
     position: int | None = None
+
+    @property
+    def not_held(self) -> list[str]:
+        """Return the confirmed names that no held model has."""
+        held = {
+            result.key
+            for result in self.results
+            if result.is_confirmed or result.outcome is ImportOutcome.HELD
+        }
+        return sorted(self.confirmed - held)
 
     @property
     def counts(self) -> ImportCountsResource:
@@ -126,6 +141,7 @@ class ImportReportResource(TypedDict):
 
     ``vanished`` models had a price from this list, which no longer contains them; their
     prices stay. ``match_rules_changed``: providers whose rules for names have changed.
+    ``not_held``: names in ``confirm`` for which nothing was held back.
     """
 
     source: PriceSourceResource
@@ -135,6 +151,7 @@ class ImportReportResource(TypedDict):
     skipped: list[SkippedRowResource]
     vanished: list[str]
     match_rules_changed: list[str]
+    not_held: list[str]
 
 
 def import_report_resource(report: ImportReport) -> ImportReportResource:
@@ -150,6 +167,7 @@ def import_report_resource(report: ImportReport) -> ImportReportResource:
         "skipped": [_skipped(model) for model in report.skipped],
         "vanished": report.vanished,
         "match_rules_changed": report.match_rules_changed,
+        "not_held": report.not_held,
     }
 
 

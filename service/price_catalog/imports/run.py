@@ -78,8 +78,9 @@ async def import_prices(
 
     Each batch of models is one command: it is applied as a whole or not at all.
     Importing the same list again appends nothing. Held models stay unchanged unless
-    ``confirm`` names them as ``provider/model`` or is ``["all"]``; a price that was
-    set manually is never overwritten. Prices without a date in the list start at
+    ``confirm`` names them as ``provider/model`` or is ``["all"]``; the report tells
+    the names that no held model has. A price that was set manually is never
+    overwritten. Prices without a date in the list start at
     ``undated_since``, by default now. Because an import takes a while, every batch
     authenticates the caller again.
 
@@ -97,13 +98,14 @@ async def import_prices(
         "version": source.source.version,
         "sha256": source.source.sha256,
     }
+    confirmed = frozenset(filter(None, map(str.strip, confirm)))
     report = ImportReport(
         source=provenance,
         dry_run=dry_run,
         at=datetime.now(UTC),
         skipped=source.skipped,
+        confirmed=confirmed - {CONFIRM_ALL},
     )
-    confirmed = frozenset(confirm)
     async with resources.log.lock(IMPORT_LOCK):
         for start in range(0, len(models), BATCH_MODELS):
             batch = models[start : start + BATCH_MODELS]
@@ -250,6 +252,7 @@ def _result(
     reasons = found.held_because
     if is_doubtful:
         reasons = (*reasons, HeldBecause.ZERO_PRICE)
+    is_applied_anyway = False
     if not found.changes:
         outcome, reasons = ImportOutcome.UNCHANGED, ()
     elif HeldBecause.MANUAL_PRICE in reasons:
@@ -257,6 +260,7 @@ def _result(
     elif reasons and not is_confirmed:
         outcome = ImportOutcome.HELD
     else:
+        is_applied_anyway = bool(reasons)
         outcome, reasons = ImportOutcome.ADDED if is_new else ImportOutcome.CHANGED, ()
     return ModelResult(
         provider=model.provider,
@@ -264,6 +268,7 @@ def _result(
         outcome=outcome,
         changes=found.changes,
         held_because=reasons,
+        is_confirmed=is_applied_anyway,
     )
 
 

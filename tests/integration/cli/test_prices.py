@@ -26,10 +26,11 @@ def imported(
     database_url: str,
     tmp_path: Path,
 ) -> Any:
-    def run(**models: Any) -> tuple[int, list[str]]:
+    def run(*confirmed: str, **models: Any) -> tuple[int, list[str]]:
         file = tmp_path / "prices.json"
         file.write_text(json.dumps(models))
         options = ["--data-dir", str(data_dir), "--database-url", database_url]
+        options += [f"--confirm={name}" for name in confirmed]
         status = main(["prices", "import", str(file), *options])
         return status, capsys.readouterr().out.splitlines()
 
@@ -59,4 +60,19 @@ def test_rows_that_are_no_models_are_no_failure(imported: Any) -> None:
     )
 
     assert said[-1].startswith("1 added, ")
+    assert status == 0
+
+
+def test_a_confirmed_name_that_the_list_lacks_is_a_failure(imported: Any) -> None:
+    free = {**SWIFT, "input_cost_per_token": 0, "output_cost_per_token": 0}
+
+    status, said = imported("acme/free,acme/swift", " acme/free ", free=free)
+
+    assert "added acme/free" in said
+    assert "confirmed acme/free,acme/swift: nothing of it is held back" in said
+    assert status == EXIT_FAILED
+
+    # The same command again: what it confirmed is there.
+    status, said = imported("acme/free", free=free)
+    assert "confirmed acme/free: nothing of it is held back" in said
     assert status == 0

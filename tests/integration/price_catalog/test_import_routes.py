@@ -160,6 +160,35 @@ async def test_what_makes_usual_calls_dearer_is_held_until_it_is_confirmed(
     assert counted(everything) == {"added": 1, "changed": 2}
 
 
+async def test_confirmed_names_may_have_spaces_and_those_in_vain_are_told(
+    root: Caller,
+) -> None:
+    # given
+    models: Any = {"zero": entry(0), "free": entry(0), "swift": entry(1e-6)}
+    query = "?confirm=acme/zero,%20acme/free%20,acme/swift,ALL,acme/zreo"
+
+    # when
+    reply = await put_list(root, query, **models)
+
+    # then
+    assert counted(reply) == {"added": 3}
+    assert reply.data["not_held"] == ["ALL", "acme/swift", "acme/zreo"]
+    everything = await put_list(root, "?confirm=all", **models)
+    assert everything.data["not_held"] == []
+
+
+async def test_a_confirmed_price_that_stays_manual_is_held(root: Caller) -> None:
+    await put_list(root, manual=entry(1e-6))
+    await root.post(
+        PRICES, {"provider": "acme", "model": "manual", "input_price_per_1m": 7}
+    )
+
+    reply = await put_list(root, "?confirm=acme/manual", manual=entry(1e-6))
+
+    assert counted(reply) == {"held": 1}
+    assert reply.data["not_held"] == []
+
+
 async def test_what_is_no_price_list_is_refused(root: Caller) -> None:
     assert (await root.post(LITELLM, b"{}")).status == 422
     assert (await root.post(LITELLM, b"not json")).status == 422

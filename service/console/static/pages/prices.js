@@ -31,6 +31,7 @@ function Report({ report }) {
   const { counts } = report;
   return html`<h2>${report.dry_run ? "What the import would change" : "What the import changed"}</h2>
     <p role="status">${counts.added} added, ${counts.changed} changed, ${counts.unchanged} unchanged, ${counts.held} held back, ${counts.skipped} skipped, ${counts.vanished} no longer listed. From ${report.source.name} ${report.source.version ?? ""}.</p>
+    ${report.not_held.length > 0 && html`<p class="warning">Nothing was held back of: ${report.not_held.join(", ")}.</p>`}
     <${Table} caption="Differences" columns=${CHANGE_COLUMNS} rows=${report.differences.slice(0, ROWS_MAX)} rowKey=${(row) => `${row.provider}/${row.model}`} empty="The list and the catalog agree." />
     ${report.differences.length > ROWS_MAX && html`<p class="warning">The first ${ROWS_MAX} of ${report.differences.length} are shown.</p>`}`;
 }
