@@ -1546,18 +1546,41 @@ class PreviewedRules(Model):
 
 
 class PriceChange(Model):
-    """A period's price before the import, null for none, and in the price list."""
+    """A period's price before the import, null for none, and in the price list.
+
+    `doubt` is the first amount for which the change is held back, if it is.
+    """
 
     effective_from: datetime
     effective_until: datetime | None
     before: PriceValues | None
     after: PriceValues
+    doubt: PriceDoubt | None
 
     CONVERTERS = {
         "effective_from": datetime.fromisoformat,
         "effective_until": datetime.fromisoformat,
         "before": lambda value: PriceValues.decode(value),
         "after": lambda value: PriceValues.decode(value),
+        "doubt": lambda value: PriceDoubt.decode(value),
+    }
+
+
+class PriceDoubt(Model):
+    """A unit's price, or what a usual model call costs, that looks like an error.
+
+    `condition` is a service tier, hours or a length; empty where there is none. An
+    amount of null is none, or unknown.
+    """
+
+    subject: str
+    condition: str
+    before: Decimal | None
+    after: Decimal | None
+
+    CONVERTERS = {
+        "before": decimal,
+        "after": decimal,
     }
 
 
@@ -2878,6 +2901,7 @@ __all__ = [
     "PreviewedCalls",
     "PreviewedRules",
     "PriceChange",
+    "PriceDoubt",
     "PriceHistory",
     "PriceResource",
     "PriceSource",

@@ -101,6 +101,9 @@ def _print_report(report: ImportReport) -> None:
         if result.outcome is not ImportOutcome.UNCHANGED:
             line = f"{result.outcome} {escape_unprintable(result.key)}"
             reasons = "; ".join(REASONS[reason] for reason in result.held_because)
+            if result.outcome is ImportOutcome.HELD:
+                doubts = [str(each.doubt) for each in result.changes if each.doubt]
+                reasons = "; ".join([reasons, *map(escape_unprintable, doubts)])
             print(f"{line}: {reasons}" if reasons else line)
     for row in report.skipped:
         name = escape_unprintable(f"{row.provider}/{row.model}".removeprefix("/"))

@@ -9,6 +9,7 @@ from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.imports.price_list import ImportedModel, PricePeriod
 from service.price_catalog.imports.suspicious import (
     USUAL_COST_MAX,
+    Doubt,
     doubt_of_change,
     doubt_of_first,
 )
@@ -60,12 +61,16 @@ REASONS: Mapping[HeldBecause, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriceChange:
-    """The price of a period before, None for no price, and in the list."""
+    """The price of a period before, None for no price, and in the list.
+
+    ``doubt`` is the first amount that looks like an error of the list.
+    """
 
     effective_from: str
     effective_until: str | None
     before: PriceValues | None
     after: PriceValues
+    doubt: Doubt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,20 +173,21 @@ class _Reconciliation:
         # A price of then was open, and ends where the list's first new one starts.
         known = period_at(self._before, start)
         if known is not None:
-            self._hold_if_doubtful(known, price)
+            doubt = self._hold_if_doubtful(known, price)
         else:
             if self._had_prices:
                 self._hold(HeldBecause.ENDED_PRICE)
-            if doubt_of_first(price):
+            doubt = doubt_of_first(price)
+            if doubt:
                 self._hold(HeldBecause.ABSURD_PRICE)
         self._set(price, start, end)
-        self._note_change(start, end, known, price)
+        self._note_change(start, end, known, price, doubt)
 
     def _replace(
         self, known: Period, target: _Target, start: str, end: str | None
     ) -> None:
-        self._hold_if_doubtful(known, target.price)
-        self._note_change(start, end, known, target.price)
+        doubt = self._hold_if_doubtful(known, target.price)
+        self._note_change(start, end, known, target.price, doubt)
         closes = known["effective_until"] is None and known["effective_from"] < start
         # A list that dates its next price says since when the open one was outdated.
         if start < self._now and not (closes and target.is_dated):
@@ -256,19 +262,26 @@ class _Reconciliation:
             source=self._source,
         )
 
-    def _hold_if_doubtful(self, known: Period, price: PriceValues) -> None:
+    def _hold_if_doubtful(self, known: Period, price: PriceValues) -> Doubt | None:
         if known["source"]["name"] == MANUAL["name"]:
             self._hold(HeldBecause.MANUAL_PRICE)
         elif known["source"]["name"] != self._source["name"]:
             self._hold(HeldBecause.OTHER_SOURCE)
-        if doubt_of_change(known["price"], price):
+        doubt = doubt_of_change(known["price"], price)
+        if doubt:
             self._hold(HeldBecause.SUSPICIOUS_CHANGE)
+        return doubt
 
     def _hold(self, reason: HeldBecause) -> None:
         self._held[reason] = None
 
     def _note_change(
-        self, start: str, end: str | None, known: Period | None, price: PriceValues
+        self,
+        start: str,
+        end: str | None,
+        known: Period | None,
+        price: PriceValues,
+        doubt: Doubt | None = None,
     ) -> None:
         self._changes.append(
             PriceChange(
@@ -276,6 +289,7 @@ class _Reconciliation:
                 effective_until=end,
                 before=known["price"] if known else None,
                 after=price,
+                doubt=doubt,
             )
         )
 

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from service.price_catalog.imports.price_list import SkippedModel
 from service.price_catalog.imports.reconcile import REASONS, HeldBecause, PriceChange
+from service.price_catalog.imports.suspicious import Doubt
 from service.price_catalog.periods import (
     PriceValues,
     Provenance,
@@ -103,13 +104,30 @@ class PriceValuesResource(TypedDict):
     notes: str | None
 
 
+class PriceDoubtResource(TypedDict):
+    """A unit's price, or what a usual model call costs, that looks like an error.
+
+    `condition` is a service tier, hours or a length; empty where there is none. An
+    amount of null is none, or unknown.
+    """
+
+    subject: str
+    condition: str
+    before: Decimal | None
+    after: Decimal | None
+
+
 class PriceChangeResource(TypedDict):
-    """A period's price before the import, null for none, and in the price list."""
+    """A period's price before the import, null for none, and in the price list.
+
+    `doubt` is the first amount for which the change is held back, if it is.
+    """
 
     effective_from: datetime
     effective_until: datetime | None
     before: PriceValuesResource | None
     after: PriceValuesResource
+    doubt: PriceDoubtResource | None
 
 
 class HeldReasonResource(TypedDict):
@@ -189,6 +207,16 @@ def _change(change: PriceChange) -> PriceChangeResource:
         "effective_until": time_of(change.effective_until),
         "before": None if change.before is None else _values(change.before),
         "after": _values(change.after),
+        "doubt": None if change.doubt is None else _doubt(change.doubt),
+    }
+
+
+def _doubt(doubt: Doubt) -> PriceDoubtResource:
+    return {
+        "subject": doubt.subject,
+        "condition": doubt.condition,
+        "before": doubt.before,
+        "after": doubt.after,
     }
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from service.price_catalog.charge import Unpriced
+from service.price_catalog.imports.price_notes import written
 from service.price_catalog.imports.usual_usages import (
     FLAT,
     condition_of,
@@ -15,6 +16,7 @@ from service.price_catalog.imports.usual_usages import (
 )
 from service.price_catalog.periods import PriceValues
 from service.price_catalog.structure import Rate
+from service.price_catalog.usage import UNITS
 
 SUSPICIOUS_FACTOR = 5
 
@@ -34,6 +36,19 @@ class Doubt:
     condition: str
     before: Decimal | None
     after: Decimal | None
+
+    def __str__(self) -> str:
+        subject = (
+            f"{self.subject} ({self.condition})" if self.condition else self.subject
+        )
+        if self.before is None and self.after is None:
+            return subject
+        before, after = map(_text, (self.before, self.after))
+        return f"{subject}: {before} before, {after} after"
+
+
+def _text(amount: Decimal | None) -> str:
+    return "none" if amount is None else written(amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +89,6 @@ def _doubts(before: PriceValues, after: PriceValues) -> Iterator[Doubt]:
     for amount in old:
         if stated.isdisjoint(amount.names):
             yield _doubt(amount, amount.value, None)
-    earlier = {(each.subject, each.condition) for each in _absurd(before)}
-    for absurd in _absurd(after):
-        if (absurd.subject, absurd.condition) not in earlier:
-            yield absurd
     for usage, condition, cost, changed in costs(before, after):
         if _is_doubtful(cost, changed):
             yield Doubt(
@@ -86,6 +97,10 @@ def _doubts(before: PriceValues, after: PriceValues) -> Iterator[Doubt]:
                 before=cost if isinstance(cost, Decimal) else None,
                 after=changed if isinstance(changed, Decimal) else None,
             )
+    earlier = {(each.subject, each.condition) for each in _absurd(before)}
+    for absurd in _absurd(after):
+        if (absurd.subject, absurd.condition) not in earlier:
+            yield absurd
 
 
 def _is_doubtful(cost: Decimal | Unpriced, new: Decimal | Unpriced) -> bool:
@@ -129,7 +144,7 @@ def _amounts(price: PriceValues) -> Iterator[_Amount]:
     for unit, name in FLAT.items():
         if flat[name] is not None:
             names = (name,) if structure else (name, _name((), unit))
-            yield _Amount(names, unit, "", Decimal(str(flat[name])))
+            yield _Amount(names, _subject(unit), "", Decimal(str(flat[name])))
     if structure is None:
         return
     yield from _amounts_of(structure["rates"], "", ())
@@ -147,11 +162,16 @@ def _amounts_of(
 ) -> Iterator[_Amount]:
     for unit, rate in rates.items():
         names = tuple(_name(when, unit) for when in whens)
-        yield _Amount(names, unit, condition, Decimal(rate["price"]))
+        subject = _subject(unit)
+        yield _Amount(names, subject, condition, Decimal(rate["price"]))
         for tier in rate["tiers"]:
-            subject = f"{unit} above {tier['above']:,}"
+            long = f"{subject} above {tier['above']:,} input tokens"
             names = tuple(_name(when, unit, tier["above"]) for when in whens)
-            yield _Amount(names, subject, condition, Decimal(tier["price"]))
+            yield _Amount(names, long, condition, Decimal(tier["price"]))
+
+
+def _subject(unit: str) -> str:
+    return f"{UNITS[unit].per:,} {unit}"
 
 
 def _name(*parts: object) -> str:

@@ -67,7 +67,7 @@ def costs(
     for when, at in product(islice(_conditions(prices), CONDITIONS_MAX), moments):
         old, new = _rates(before, at, when), _rates(after, at, when)
         if old != new:
-            clock = [f"{at:%A %H:%M} UTC"] if at != MONDAY else []
+            clock = [f"{at:%A %H:%M} UTC"] if len(moments) > 1 else []
             condition = ", ".join([*_words(when), *clock])
             for usage in usages:
                 yield usage, condition, amount_of(old, usage), amount_of(new, usage)

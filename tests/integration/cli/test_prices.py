@@ -76,3 +76,17 @@ def test_a_confirmed_name_that_the_list_lacks_is_a_failure(imported: Any) -> Non
     status, said = imported("acme/free", free=free)
     assert "confirmed acme/free: nothing of it is held back" in said
     assert status == 0
+
+
+def test_a_held_change_is_named_with_the_amounts_that_are_doubtful(
+    imported: Any,
+) -> None:
+    batches = {**SWIFT, "input_cost_per_token_batches": 5e-7}
+    imported(swift=batches)
+
+    _, said = imported(swift={**batches, "input_cost_per_token_batches": 5e-6})
+
+    [held] = [line for line in said if line.startswith("held acme/swift: ")]
+    assert held.endswith(
+        "; price of 1,000,000 input_tokens (processing batch): 0.5 before, 5 after"
+    )

@@ -156,6 +156,30 @@ async def test_what_makes_usual_calls_dearer_is_held_until_it_is_confirmed(
         "tiered": ["suspicious_change"],
         "absurd": ["absurd_price"],
     }
+    doubts = {
+        each["model"]: each["changes"][0]["doubt"] for each in reply.data["differences"]
+    }
+    assert doubts == {
+        "cached": {
+            "subject": "price of 1,000,000 cache_read_tokens",
+            "condition": "",
+            "before": 0.1,
+            "after": None,
+        },
+        "tiered": {
+            "subject": "cost of 10,000 input_tokens, 300 output_tokens, "
+            "8,000 cache_read_tokens, 1,000 cache_write_tokens",
+            "condition": "",
+            "before": 0.0103,
+            "after": 1.0003,
+        },
+        "absurd": {
+            "subject": "cost of 1,000 input_tokens, 300 output_tokens",
+            "condition": "",
+            "before": None,
+            "after": 3900,
+        },
+    }
     everything = await put_list(root, "?confirm=all", **changed)
     assert counted(everything) == {"added": 1, "changed": 2}
 

@@ -246,3 +246,48 @@ def test_a_variant_with_a_new_date_is_compared_with_the_newest_before(
     after["variants"][:0] = [dated(APRIL, amount), dated(MARCH, "10")]
     found = doubt_of_change(price(structure=before), price(structure=after))
     assert (found is not None) == expected
+
+
+NIGHTS: Any = {"hours": [NIGHT]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (
+            with_rates({**BASE, "output_tokens": tiered("4", "5")}),
+            with_rates({**BASE, "output_tokens": tiered("4", "50")}),
+            (
+                "price of 1,000,000 output_tokens above 200,000 input tokens: "
+                "5 before, 50 after"
+            ),
+        ),
+        (
+            with_rates(BASE, windows=[{**NIGHTS, "rates": BASE}]),
+            FLAT,
+            "price of 1,000,000 input_tokens (16:30-00:30 UTC): 1 before, none after",
+        ),
+        (
+            FLAT,
+            with_rates(BASE, variants=[{**DEAR_BATCH, "rates": ABSURD}]),
+            (
+                "cost of 1,000 input_tokens, 300 output_tokens (processing batch): "
+                "0.0022 before, 300.001 after"
+            ),
+        ),
+        (
+            FLAT,
+            with_rates(BASE, windows=[{**NIGHTS, "rates": DEAR}]),
+            (
+                "cost of 1,000 input_tokens, 300 output_tokens (Monday 00:00 UTC): "
+                "0.0022 before, 0.1012 after"
+            ),
+        ),
+        (FLAT, {**FLAT, "currency": "EUR"}, "currency: EUR instead of USD"),
+    ],
+    ids=["a tier", "dropped hours", "absurd batches", "hours", "currency"],
+)
+def test_a_doubt_names_its_unit_its_condition_and_both_amounts(
+    before: Any, after: Any, said: str
+) -> None:
+    assert str(doubt_of_change(before, after)) == said

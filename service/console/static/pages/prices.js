@@ -18,13 +18,18 @@ const ROWS_MAX = 200;
 
 const values = (price) => (price ? `${price.input_price_per_1m ?? "?"} / ${price.output_price_per_1m ?? "?"} ${price.currency}` : "–");
 
+const amount = (value) => value ?? "none";
+const doubt = ({ subject, condition, before, after }) =>
+  (condition ? `${subject} (${condition})` : subject) + (before === null && after === null ? "" : `: ${amount(before)} before, ${amount(after)} after`);
+const whyHeld = (row) => [...row.held_because.map((each) => each.reason), ...row.changes.filter((each) => row.outcome === "held" && each.doubt).map((each) => doubt(each.doubt))];
+
 const CHANGE_COLUMNS = [
   { label: "Model", cell: (row) => html`<bdi>${row.provider}/${row.model}</bdi>` },
   { label: "Outcome", cell: (row) => html`<${Badge} kind=${row.outcome === "held" ? "ask" : "plain"}>${row.outcome}<//>` },
   { label: "From", cell: (row) => html`<${Time} at=${row.changes[0]?.effective_from} />` },
   { label: "Before, in / out", cell: (row) => values(row.changes[0]?.before) },
   { label: "After, in / out", cell: (row) => values(row.changes[0]?.after) },
-  { label: "Held because", wide: true, cell: (row) => row.held_because.map((each) => each.reason).join("; ") || "–" },
+  { label: "Held because", wide: true, cell: (row) => whyHeld(row).join("; ") || "–" },
 ];
 
 function Report({ report }) {
