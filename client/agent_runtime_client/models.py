@@ -2203,11 +2203,15 @@ class ShownTurn(Model):
 
 
 class SkippedRow(Model):
-    """A row of the list that can't or shouldn't be imported."""
+    """A row of the list that can't or shouldn't be imported.
+
+    `is_invalid`: it states a price, but not one that can be.
+    """
 
     provider: str
     model: str
     code: str
+    is_invalid: bool
     reason: str
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from typing_extensions import TypedDict
 
-from service.price_catalog.imports.price_list import SkippedModel
+from service.price_catalog.imports.price_list import INVALID_PRICES, SkippedModel
 from service.price_catalog.imports.reconcile import REASONS, HeldBecause, PriceChange
 from service.price_catalog.imports.suspicious import Doubt
 from service.price_catalog.periods import (
@@ -146,11 +146,15 @@ class ModelDifferenceResource(TypedDict):
 
 
 class SkippedRowResource(TypedDict):
-    """A row of the list that can't or shouldn't be imported."""
+    """A row of the list that can't or shouldn't be imported.
+
+    `is_invalid`: it states a price, but not one that can be.
+    """
 
     provider: str
     model: str
     code: str
+    is_invalid: bool
     reason: str
 
 
@@ -236,5 +240,6 @@ def _skipped(skipped: SkippedModel) -> SkippedRowResource:
         "provider": skipped.provider,
         "model": skipped.model,
         "code": str(skipped.code),
+        "is_invalid": skipped.code in INVALID_PRICES,
         "reason": skipped.reason,
     }

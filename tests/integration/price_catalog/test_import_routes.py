@@ -125,7 +125,8 @@ async def test_a_refused_row_has_not_vanished(root: Caller) -> None:
     refused = entry(1e-6, input_cost_per_token="free")
     reply = await put_list(root, swift=refused, other=entry(1e-6))
 
-    assert [each["code"] for each in reply.data["skipped"]] == ["invalid_price"]
+    [skipped] = reply.data["skipped"]
+    assert (skipped["code"], skipped["is_invalid"]) == ("invalid_price", True)
     assert reply.data["vanished"] == []
 
 

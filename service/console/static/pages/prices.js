@@ -32,13 +32,29 @@ const CHANGE_COLUMNS = [
   { label: "Held because", wide: true, cell: (row) => whyHeld(row).join("; ") || "–" },
 ];
 
+const SKIPPED_COLUMNS = [
+  { label: "Provider", cell: (row) => html`<bdi>${row.provider || "–"}</bdi>` },
+  { label: "Model", cell: (row) => html`<${Cut} text=${row.model} length=${60} />` },
+  { label: "Kind", cell: (row) => html`<${Badge} kind=${row.is_invalid ? "ask" : "plain"}>${row.code.replaceAll("_", " ")}<//>` },
+  { label: "Reason", wide: true, cell: (row) => row.reason },
+];
+
+function Skipped({ rows }) {
+  const shown = [...rows.filter((row) => row.is_invalid), ...rows.filter((row) => !row.is_invalid)];
+  const invalid = rows.filter((row) => row.is_invalid).length;
+  return html`${invalid > 0 && html`<p class="warning">${plural(invalid, "row")} of the list with an invalid price: correct the list.</p>`}
+    <${Table} caption="Skipped rows" columns=${SKIPPED_COLUMNS} rows=${shown.slice(0, ROWS_MAX)} rowKey=${(row, index) => index} empty="No row was skipped." />
+    ${shown.length > ROWS_MAX && html`<p class="warning">And ${shown.length - ROWS_MAX} more.</p>`}`;
+}
+
 function Report({ report }) {
   const { counts } = report;
   return html`<h2>${report.dry_run ? "What the import would change" : "What the import changed"}</h2>
     <p role="status">${counts.added} added, ${counts.changed} changed, ${counts.unchanged} unchanged, ${counts.held} held back, ${counts.skipped} skipped, ${counts.vanished} no longer listed. From ${report.source.name} ${report.source.version ?? ""}.</p>
     ${report.not_held.length > 0 && html`<p class="warning">Nothing was held back of: ${report.not_held.join(", ")}.</p>`}
     <${Table} caption="Differences" columns=${CHANGE_COLUMNS} rows=${report.differences.slice(0, ROWS_MAX)} rowKey=${(row) => `${row.provider}/${row.model}`} empty="The list and the catalog agree." />
-    ${report.differences.length > ROWS_MAX && html`<p class="warning">The first ${ROWS_MAX} of ${report.differences.length} are shown.</p>`}`;
+    ${report.differences.length > ROWS_MAX && html`<p class="warning">The first ${ROWS_MAX} of ${report.differences.length} are shown.</p>`}
+    <${Skipped} rows=${report.skipped} />`;
 }
 
 function PriceImport({ imported }) {

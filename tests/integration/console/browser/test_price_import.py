@@ -121,3 +121,25 @@ def test_another_file_than_a_price_list_changes_nothing(
     expect(visitor.page.get_by_role("alert")).to_contain_text("LiteLLM price file")
     assert visitor.page.get_by_role("button", name="Import", exact=True).count() == 0
     assert last_change(demo) == before
+
+
+def test_skipped_rows_are_listed_those_with_invalid_prices_first(
+    visit: Visit,
+) -> None:
+    visitor = visit("admin").open("prices")
+    visitor.page.get_by_text("Import a price list").click()
+    picture = {"litellm_provider": "acme", "mode": "image_generation"}
+    priced = {"litellm_provider": "acme", "mode": "chat", "input_cost_per_token": 1e-6}
+    invalid = {**priced, "input_cost_per_token_batches": "free"}
+    rows = {f"picture-{number}": picture for number in range(200)}
+
+    choose(visitor, orjson.dumps({"swift": priced, **rows, "free": invalid}))
+    press(visitor, "Dry run", "1 added", "201 skipped")
+
+    table = visitor.page.get_by_role("table", name="Skipped rows")
+    expect(table.locator("tbody tr")).to_have_count(200)
+    first = table.locator("tbody tr").first
+    expect(first).to_contain_text("input_cost_per_token_batches isn't a number")
+    expect(table.locator("tbody tr").nth(1)).to_contain_text("priced by token")
+    visitor.shows("main", "1 row of the list with an invalid price")
+    visitor.shows("main", "And 1 more.")
