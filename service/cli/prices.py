@@ -88,7 +88,8 @@ async def _import(conninfo: str, options: argparse.Namespace) -> int:
     _print_report(report)
     invalid = [row for row in report.skipped if row.code in INVALID_PRICES]
     if invalid:
-        print_error(f"{len(invalid)} rows have invalid prices: correct the list")
+        rows = "1 row has an" if len(invalid) == 1 else f"{len(invalid)} rows have an"
+        print_error(f"{rows} invalid price: correct the list")
     listed = {result.key for result in report.results}
     unknown = [name for name in report.not_held if name not in listed]
     for name in unknown:

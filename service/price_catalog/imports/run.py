@@ -152,8 +152,7 @@ async def import_prices(
             )
     # A row that was refused is there.
     listed = {model.key for model in models} | {
-        f"{row.provider}/{row.model.removeprefix(f'{row.provider}/')}"
-        for row in report.skipped
+        f"{row.provider}/{row.model}" for row in report.skipped
     }
     known = await _models_of_source(resources.pool, provenance["name"])
     report.vanished = [key for key in known if key not in listed]

@@ -32,7 +32,8 @@ def imported(
         options = ["--data-dir", str(data_dir), "--database-url", database_url]
         options += [f"--confirm={name}" for name in confirmed]
         status = main(["prices", "import", str(file), *options])
-        return status, capsys.readouterr().out.splitlines()
+        out, errors = capsys.readouterr()
+        return status, [*errors.splitlines(), *out.splitlines()]
 
     return run
 
@@ -40,7 +41,7 @@ def imported(
 def test_each_skipped_row_is_named_with_its_field_and_reason(imported: Any) -> None:
     status, said = imported(
         swift=SWIFT,
-        free={**SWIFT, "output_cost_per_token_batches": "free"},
+        **{"acme/free": {**SWIFT, "output_cost_per_token_batches": "free"}},
         picture={"litellm_provider": "acme", "mode": "image_generation"},
     )
 
@@ -50,6 +51,7 @@ def test_each_skipped_row_is_named_with_its_field_and_reason(imported: Any) -> N
         " (invalid_price)"
     ) in said
     assert any(line.startswith("skipped acme/picture: ") for line in said)
+    assert "agent-runtime: 1 row has an invalid price: correct the list" in said
     assert status == EXIT_FAILED
 
 

@@ -160,9 +160,10 @@ def _imported(listing: _Listing) -> ImportedModel:
 
 def _skipped(key: str, entry: object, refusal: RefusedRowError) -> SkippedModel:
     provider = entry.get("litellm_provider") if isinstance(entry, dict) else None
+    name = provider if isinstance(provider, str) else ""
     return SkippedModel(
-        provider=_printable(provider) if isinstance(provider, str) else "",
-        model=_printable(key),
+        provider=_printable(name),
+        model=_printable(key.removeprefix(f"{name}/")),
         code=refusal.code,
         reason=refusal.reason,
     )
