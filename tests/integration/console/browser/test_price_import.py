@@ -100,6 +100,7 @@ def test_a_held_back_price_is_imported_once_it_is_confirmed(
     press(visitor, "Import", "1 added")
     choose(visitor, file(9e-6))
     press(visitor, "Dry run", "1 held back")
+    visitor.shows("main", "price of 1,000,000 input_tokens: 1 before, 9 after")
     press(visitor, "Import", "1 held back")
     expect(input_price(visitor)).to_have_text("1")
 
