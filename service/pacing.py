@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 # Before a computation counts as long, and between two turns of its.
@@ -95,6 +95,14 @@ class Pace:
         if ahead > INLINE_BYTES_MAX or time.perf_counter() > self._until:
             await next_turn()
             self._until = time.perf_counter() + HOLD_S
+
+
+async def free(items: list[Any]) -> None:
+    """Empty a list with room for other tasks: of thousands, freeing takes long."""
+    pace = Pace()
+    while items:
+        await pace.pause()
+        items.pop()
 
 
 async def in_thread(

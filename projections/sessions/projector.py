@@ -23,6 +23,7 @@ from projections.sessions.table import (
 )
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
+from service.pacing import Pace
 from service.sessions.aggregate import ChatSession
 
 TurnKey = tuple[UUID, str]
@@ -41,8 +42,10 @@ class SessionsProjector(Projector):
 
     async def project(self, db: Db, events: Sequence[RecordedEvent]) -> None:
         changes = _Changes()
+        pace = Pace()
         for recorded in events:
             changes.add(recorded)
+            await pace.pause()
         if changes.repriced:
             await reprice_turns(db, changes.repriced.values())
         if changes.amended:

@@ -24,6 +24,7 @@ from projections.usage.table import (
 )
 from service.database import Db
 from service.event_log.mapper import RecordedEvent
+from service.pacing import Pace
 from service.sessions.aggregate import ChatSession
 from service.sessions.cost import REPORTED_IN, costs_differ
 from service.sessions.late_spans import AMENDED_FOR
@@ -83,7 +84,9 @@ class UsageProjector(Projector):
         before = await amendable_turns(db, amended) if amended else {}
         latest: dict[TurnKey, list[Part]] = {}
         made_at: dict[TurnKey, datetime] = {}
+        pace = Pace()
         for recorded in events:
+            await pace.pause()
             turn = recorded.event
             key = (recorded.aggregate_id, turn.turn_id)
             if isinstance(turn, ChatSession.TurnRepriced):

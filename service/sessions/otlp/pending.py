@@ -79,7 +79,10 @@ async def merge_spans(
     would have more than ``SPANS_OF_TRACE_MAX``, or has more than ``TRACE_BYTES_MAX``,
     stays as it is and is not yielded. ``room`` is for as many spans more.
     """
-    for some in await computed(len(given), _batches, given):
+    left = deque(await computed(len(given), _batches, given))
+    while left:
+        # Each is freed in its turn: all at once would hold the event loop for long.
+        some = left.popleft()
         rows = await _merge(pool, some, room)
         yield await _merged(rows, some)
         async for whole in _read(pool, _long(rows)):

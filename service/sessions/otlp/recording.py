@@ -1,9 +1,9 @@
 """Record the turns of traces in their sessions."""
 
 import asyncio
-from collections import defaultdict
+from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Final
@@ -30,6 +30,8 @@ from service.sessions.otlp.sealing import opened_text, opened_texts
 from service.sessions.otlp.trace import TraceTurn
 from service.sessions.turn import Texts, Turn, problems_of
 
+_Turns = dict[TraceKey, TraceTurn]
+
 NO_TEXTS: Final = Texts()
 # In one command; further turns go into the next one.
 TURNS_MAX: Final = 50
@@ -51,9 +53,6 @@ class Recording:
     authenticate: Authenticate
     metadata: Mapping[str, str]
     position: int | None = None
-    at_once: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(COMMANDS_AT_ONCE)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,59 +65,69 @@ class _Session:
 
 
 async def record_trace_turns(
-    turns: Mapping[TraceKey, TraceTurn], recording: Recording
+    turns: _Turns, recording: Recording
 ) -> dict[TraceKey, ServiceError]:
-    """Record turns, and return the errors of rejected ones.
+    """Take turns out of ``turns``, record them, and return the errors of rejected ones.
 
     :raises UnavailableError: the log can't be written
     """
     rejected: dict[TraceKey, ServiceError] = {}
-    of_session: defaultdict[_Session, list[TraceKey]] = defaultdict(list)
+
+    async def record(commands: deque[tuple[_Session, _Turns]]) -> None:
+        while commands:
+            rejected.update(await _record_or_reject(*commands.popleft(), recording))
+
+    for commands in await _commands(turns, rejected):
+        ended = await asyncio.gather(
+            *(record(commands) for _ in range(COMMANDS_AT_ONCE)),
+            return_exceptions=True,
+        )
+        # Raised only when all commands have ended: none continues after the answer.
+        for error in ended:
+            if error is not None:
+                raise error
+    return rejected
+
+
+async def _commands(
+    turns: _Turns, rejected: dict[TraceKey, ServiceError]
+) -> tuple[deque[tuple[_Session, _Turns]], ...]:
+    """Take turns out of ``turns``, divided by session into what one command records.
+
+    Those that name a user come first: a new session belongs to the user whom one of its
+    traces names, if any does.
+    """
+    named: deque[tuple[_Session, _Turns]] = deque()
+    others: deque[tuple[_Session, _Turns]] = deque()
+    last: dict[_Session, _Turns] = {}
     now = datetime.now(UTC)
     pace = Pace()
-    for key, turn in turns.items():
+    for key in list(turns):
         await pace.pause()
+        turn = turns.pop(key)
         problems = problems_of(_turn(turn), now=now)
         if problems:
             text = "; ".join(f"{found.path} {found.message}" for found in problems)
             rejected[key] = InvalidRequestError(f"the turn is not valid: {text}")
             continue
         session = _Session(key.agent_id, turn.session_id, turn.entry.user_id)
-        of_session[session].append(key)
-
-    # A new session belongs to the user whom one of its traces names, if any does.
-    for names_user in (True, False):
-        ended = await asyncio.gather(
-            *(
-                _record_or_reject(
-                    session,
-                    {key: turns[key] for key in keys[start : start + TURNS_MAX]},
-                    recording,
-                )
-                for session, keys in of_session.items()
-                if (session.user_id is not None) == names_user
-                for start in range(0, len(keys), TURNS_MAX)
-            ),
-            return_exceptions=True,
-        )
-        # Raised only when all commands have ended: none continues after the answer.
-        for result in ended:
-            if isinstance(result, BaseException):
-                raise result
-            rejected |= result
-    return rejected
+        if session not in last or len(last[session]) == TURNS_MAX:
+            last[session] = {}
+            commands = named if session.user_id is not None else others
+            commands.append((session, last[session]))
+        last[session][key] = turn
+    return named, others
 
 
 async def _record_or_reject(
     session: _Session, turns: Mapping[TraceKey, TraceTurn], recording: Recording
 ) -> dict[TraceKey, ServiceError]:
-    async with recording.at_once:
-        try:
-            await _record(session, turns, recording)
-        except REFUSALS as error:
-            refusal = error
-        else:
-            return {}
+    try:
+        await _record(session, turns, recording)
+    except REFUSALS as error:
+        refusal = error
+    else:
+        return {}
     if refusal.code == SESSION_FULL:
         fitting = await _fitting(session, turns, recording)
         if 0 < len(fitting) < len(turns):

@@ -31,7 +31,7 @@ from service.price_catalog.imports.litellm.importer import (
 )
 from service.sessions.otlp.body import from_json, from_protobuf
 from service.sessions.otlp.conventions import SpanError, reported_span
-from service.sessions.otlp.logs.events import agent_events, resource_spans
+from service.sessions.otlp.logs.events import add_spans, agent_events
 from service.sessions.otlp.signals import LOGS, TRACES, Signal
 from service.tool_rules.body import BulkToolUpdate
 from service.tool_rules.glob import matches
@@ -88,7 +88,9 @@ def _spans(read: Callable[[bytes, Signal], Any], data: bytes) -> bool:
     with contextlib.suppress(ServiceError):
         for resource in read(data, LOGS).resource_logs:
             events = [event.in_turn(event.trace_id) for event in agent_events(resource)]
-            taken = _are_read([resource_spans(resource, events)]) or taken
+            spans = ResourceSpans()
+            add_spans(spans, resource, events)
+            taken = _are_read([spans]) or taken
     return taken
 
 

@@ -105,14 +105,13 @@ class AgentEvent:
         yield provider
 
 
-def agent_events(of_resource: ResourceLogs) -> list[AgentEvent]:
-    """Return those records of a resource that concern turns."""
-    return [
-        event
-        for scope in of_resource.scope_logs
-        for record in scope.log_records
-        if (event := _agent_event(record)) is not None
-    ]
+def agent_events(of_resource: ResourceLogs) -> Iterator[AgentEvent]:
+    """Yield those records of a resource that concern turns."""
+    for scope in of_resource.scope_logs:
+        for record in scope.log_records:
+            event = _agent_event(record)
+            if event is not None:
+                yield event
 
 
 def in_own_turns(events: Iterable[AgentEvent]) -> list[AgentEvent]:
@@ -120,11 +119,11 @@ def in_own_turns(events: Iterable[AgentEvent]) -> list[AgentEvent]:
     return [event.in_turn(event.trace_id) for event in events]
 
 
-def resource_spans(
-    of_resource: ResourceLogs, events: list[AgentEvent]
-) -> ResourceSpans:
-    """Return the events of a resource, each in its trace, as its spans."""
-    made = ResourceSpans(resource=of_resource.resource)
+def add_spans(
+    made: ResourceSpans, of_resource: ResourceLogs, events: Iterable[AgentEvent]
+) -> None:
+    """Add the events of a resource, each in its trace, as its spans."""
+    made.resource.CopyFrom(of_resource.resource)
     of_scope = {}
     for event in events:
         name = event.program.scope
@@ -132,7 +131,6 @@ def resource_spans(
             of_scope[name] = made.scope_spans.add()
             of_scope[name].scope.name = name
         of_scope[name].spans.append(event.span())
-    return made
 
 
 def _agent_event(record: LogRecord) -> AgentEvent | None:

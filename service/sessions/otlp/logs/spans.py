@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import islice
 from uuid import UUID
 
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
@@ -17,15 +16,15 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from opentelemetry.proto.logs.v1.logs_pb2 import ResourceLogs
 
 from service.errors import ForbiddenError, InvalidRequestError
-from service.pacing import Pace, computed
+from service.pacing import Pace, computed, free
 from service.principal import Principal
 from service.sessions.clocks import ahead_of_clock
 from service.sessions.otlp.ingest import Ingest
 from service.sessions.otlp.logs.events import (
     AgentEvent,
+    add_spans,
     agent_events,
     in_own_turns,
-    resource_spans,
 )
 from service.sessions.otlp.logs.further_turns import in_open_traces
 from service.sessions.otlp.logs.known_events import where_they_went
@@ -68,9 +67,8 @@ async def as_spans(
     for of_resource in export.resource_logs:
         await pace.pause()
         records = sum(len(scope.log_records) for scope in of_resource.scope_logs)
-        found = await computed(records, agent_events, of_resource)
-        made.others += records - len(found)
-        events, refused = await computed(len(found), _divided, found, now)
+        events, refused = await computed(records, _taken, of_resource, now)
+        made.others += records - len(events) - len(refused)
         made.refused += refused
         if not events:
             continue
@@ -80,13 +78,17 @@ async def as_spans(
         of_agent[agent_id].append((of_resource, events))
     for agent_id, resources in of_agent.items():
         events = [event for _, some in resources for event in some]
-        placed = iter(await _in_traces(events, agent_id, ingest))
+        placed = await _in_traces(events, agent_id, ingest)
+        placed.reverse()
         pace = Pace()
         for of_resource, some in resources:
-            own = list(islice(placed, len(some)))
-            spans = await computed(len(own), resource_spans, of_resource, own)
-            made.export.resource_spans.append(spans)
+            own = [placed.pop() for _ in some]
+            spans = made.export.resource_spans.add()
+            await computed(len(own), add_spans, spans, of_resource, own)
+            some.clear()
+            own.clear()
             await pace.pause()
+        await free(events)
     return made
 
 
@@ -102,12 +104,12 @@ async def _in_traces(
     return await where_they_went(pool, agent_id, in_open)
 
 
-def _divided(
-    events: Sequence[AgentEvent], now: datetime
+def _taken(
+    of_resource: ResourceLogs, now: datetime
 ) -> tuple[list[AgentEvent], list[str]]:
-    """Return the events that can be taken, and why others can't."""
+    """Return a resource's events that can be taken, and why others can't."""
     taken, refused = [], []
-    for event in events:
+    for event in agent_events(of_resource):
         problem = ahead_of_clock(event.time, now)
         if problem is not None:
             refused.append(f"an event {problem}")

@@ -21,7 +21,7 @@ from service.price_catalog.usage import CONDITIONS, ModelCallUsage
 from service.sessions.cost import charge_of_turn
 from service.sessions.otlp.body import from_json
 from service.sessions.otlp.conventions import reported_span
-from service.sessions.otlp.logs.events import AgentEvent, agent_events, resource_spans
+from service.sessions.otlp.logs.events import AgentEvent, add_spans, agent_events
 from service.sessions.otlp.signals import LOGS, TRACES
 from service.sessions.otlp.span import (
     KeptEntry,
@@ -147,7 +147,7 @@ def _spans(export: Any) -> list[ResourceSpans]:
 def _spans_of_logs(export: Any) -> list[ResourceSpans]:
     """Return the spans of log events, which are in the turn of the last prompt."""
     given = {"resourceLogs": export.get("resourceLogs", [])}
-    found = []
+    found: list[ResourceSpans] = []
     prompts: dict[str, AgentEvent] = {}
     for resource in from_json(json.dumps(given).encode(), LOGS).resource_logs:
         events = []
@@ -160,7 +160,8 @@ def _spans_of_logs(export: Any) -> list[ResourceSpans]:
             if event.role == "prompt":
                 prompts[event.session_id] = in_turn
             events.append(in_turn)
-        found.append(resource_spans(resource, events))
+        found.append(ResourceSpans())
+        add_spans(found[-1], resource, events)
     return found
 
 
