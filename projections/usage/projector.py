@@ -10,7 +10,7 @@ import orjson
 
 from projections.engine.projector import Projector
 from projections.usage.earlier_event import event_before
-from projections.usage.statements import TELLING
+from projections.usage.sums import COSTS, COUNTS, SUMS, TELLING
 from projections.usage.table import (
     AmendableRow,
     TurnKey,
@@ -31,7 +31,7 @@ from service.sessions.late_spans import AMENDED_FOR
 
 # Precise enough for any sum of costs, so nothing is rounded.
 EXACT = Context(prec=100)
-COUNTS = (
+TOKENS = (
     "prompt_tokens",
     "completion_tokens",
     "cache_read_tokens",
@@ -39,28 +39,9 @@ COUNTS = (
 )
 # What a row is about, beside the quarter, the agent and the user.
 NAMES = ("provider", "model", "currency", "priced_as", "pricing_rule", "unpriced")
-SHARE = ("provider", "model", *COUNTS, "cost", *NAMES[2:], "reported_cost", "estimated")
+SHARE = ("provider", "model", *TOKENS, "cost", *NAMES[2:], "reported_cost", "estimated")
 # Whose amounts are compared with what is reported.
 CHARGE = ("cost", "currency", "list_cost", "list_currency")
-TURN_COUNTS = (
-    "turns",
-    "turns_with_error",
-    "turns_without_price",
-    "turns_without_usage",
-    "model_uses",
-    "uses_without_usage",
-    "turns_with_differing_cost",
-    "uses_estimated",
-    *TELLING.values(),
-)
-AMOUNTS = (
-    "cost",
-    "reported_cost",
-    "difference",
-    "estimated_cost",
-    "differing_cost",
-    "differing_reported_cost",
-)
 QUARTER = timedelta(minutes=15)
 Key = tuple[Any, ...]
 Part = dict[str, Any]
@@ -173,7 +154,7 @@ def _parts(turn: Any, shares: Sequence[Any], charge: Mapping[str, Any]) -> list[
     for share in shares:
         is_estimate = bool(share["estimated"]) and share["cost"] is not None
         told = {
-            **{name: share[name] for name in (*COUNTS, "reported_cost")},
+            **{name: share[name] for name in (*TOKENS, "reported_cost")},
             "difference": _difference(share),
         }
         is_turn = not any(part["turns"] for part in parts) and (
@@ -257,13 +238,9 @@ def _add(rows: dict[Key, UsageRow], parts: Sequence[Part], *, sign: int) -> None
                 user_id=UUID(part["user_id"]),
                 **names,
             )
-        for name in TURN_COUNTS:
-            setattr(row, name, getattr(row, name) + sign * part[name])
         for name in COUNTS:
-            if part[name] is not None:
-                setattr(row, name, (getattr(row, name) or 0) + sign * part[name])
-        for name in AMOUNTS:
+            setattr(row, name, getattr(row, name) + sign * part[name])
+        for name in (*SUMS, *COSTS):
             if part[name] is not None:
                 amount = Decimal(part[name]) * sign
-                known = getattr(row, name) or Decimal(0)
-                setattr(row, name, EXACT.add(known, amount))
+                setattr(row, name, EXACT.add(getattr(row, name) or 0, amount))

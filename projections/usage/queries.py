@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from projections.engine.rows import fetched_in_turns
 from projections.usage.form import Form
 from projections.usage.statements import statement
+from projections.usage.sums import Sums
 from projections.usage.unit_counts import UnitCounts
 from service.database import Db
 from service.sessions.cost import UnpricedReason
@@ -38,7 +39,7 @@ class Wanted(TypedDict):
 
 
 @dataclass(slots=True, kw_only=True)
-class UsageOfGroup:
+class UsageOfGroup(Sums):
     """Sums of a group; columns that it isn't grouped by are None.
 
     ``costs``, ``estimated_costs`` and ``uses`` are those of each of ``currencies``.
@@ -54,28 +55,6 @@ class UsageOfGroup:
     priced_as: str | None = None
     pricing_rule: str | None = None
     is_other: bool = False
-    turns: int = 0
-    turns_with_error: int = 0
-    turns_without_price: int = 0
-    turns_without_usage: int = 0
-    model_uses: int = 0
-    uses_without_usage: int = 0
-    turns_with_differing_cost: int = 0
-    uses_estimated: int = 0
-    uses_with_prompt_tokens: int = 0
-    uses_with_completion_tokens: int = 0
-    uses_with_cache_read_tokens: int = 0
-    uses_with_cache_creation_tokens: int = 0
-    uses_with_reported_cost: int = 0
-    uses_with_difference: int = 0
-    prompt_tokens: Decimal | None = None
-    completion_tokens: Decimal | None = None
-    cache_read_tokens: Decimal | None = None
-    cache_creation_tokens: Decimal | None = None
-    reported_cost: Decimal | None = None
-    difference: Decimal | None = None
-    differing_cost: Decimal | None = None
-    differing_reported_cost: Decimal | None = None
     unpriced: dict[UnpricedReason, int] = field(default_factory=dict)
     currencies: list[str] = field(default_factory=list)
     costs: list[Decimal] = field(default_factory=list)

@@ -18,29 +18,10 @@ from projections.usage.completeness import (
 from projections.usage.form import Form, Period
 from projections.usage.parameters import zone_of
 from projections.usage.queries import UsageOfGroup
-from projections.usage.statements import TELLING
+from projections.usage.sums import COUNTS, SUMS, TELLING
 from service.price_catalog.charge import EXACT, ROUNDED
 from service.sessions.cost import SEVERAL_CURRENCIES, UnpricedReason
 
-ADDED: Final = (
-    "turns",
-    "turns_with_error",
-    "turns_without_price",
-    "turns_without_usage",
-    "uses_without_usage",
-    "prompt_tokens",
-    "completion_tokens",
-    "cache_read_tokens",
-    "cache_creation_tokens",
-    "reported_cost",
-    "difference",
-    "turns_with_differing_cost",
-    "differing_cost",
-    "differing_reported_cost",
-    "model_uses",
-    "uses_estimated",
-    *TELLING.values(),
-)
 BY_CURRENCY: Final = ("costs", "estimated_costs", "uses")
 
 
@@ -214,14 +195,13 @@ def usage_sums(group: UsageOfGroup, form: Form) -> UsageSums:
 def others(total: UsageOfGroup, shown: Sequence[UsageOfGroup]) -> UsageOfGroup:
     """Return the sums of the groups that a page doesn't show."""
     rest = UsageOfGroup()
-    for name in ADDED:
+    for name in (*COUNTS, *SUMS):
         left = getattr(total, name)
         for group in shown:
             part = getattr(group, name)
             if part:
                 left = EXACT.subtract(Decimal(left), Decimal(part))
-        is_count = isinstance(getattr(total, name), int)
-        setattr(rest, name, int(left) if is_count else left)
+        setattr(rest, name, int(left) if name in COUNTS else left)
     for name, uses in TELLING.items():
         if not getattr(rest, uses):
             setattr(rest, name, None)

@@ -6,42 +6,10 @@ from typing import Final, LiteralString
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
 from projections.usage.form import SUBJECTS, Form, Order, Period
+from projections.usage.sums import COSTS, COUNTS, SUMS, TELLING
 
-COUNTS: Final = (
-    "turns",
-    "turns_with_error",
-    "turns_without_price",
-    "turns_without_usage",
-    "model_uses",
-    "uses_without_usage",
-    "turns_with_differing_cost",
-    "uses_estimated",
-    "uses_with_prompt_tokens",
-    "uses_with_completion_tokens",
-    "uses_with_cache_read_tokens",
-    "uses_with_cache_creation_tokens",
-    "uses_with_reported_cost",
-    "uses_with_difference",
-)
-TOKENS: Final = (
-    "prompt_tokens",
-    "completion_tokens",
-    "cache_read_tokens",
-    "cache_creation_tokens",
-)
-REPORTED: Final = (
-    "reported_cost",
-    "difference",
-    "differing_cost",
-    "differing_reported_cost",
-)
-AMOUNTS: Final = ("cost", "estimated_cost", *REPORTED)
-# Sums that are null where no use tells them, by the count of those that do: what was
-# taken back leaves 0.
-TELLING: Final = {
-    name: f"uses_with_{name}" for name in (*TOKENS, "reported_cost", "difference")
-}
-NOW: Final = (*COUNTS, *TOKENS, *REPORTED)
+VALUES: Final = (*COUNTS, *SUMS, *COSTS)
+NOW: Final = (*COUNTS, *SUMS)
 # What a group has of the period before.
 BEFORE: Final = ("turns", "prompt_tokens", "completion_tokens", "uses_without_usage")
 
@@ -142,7 +110,7 @@ def statement(form: Form) -> Composed:
     return SQL(GROUPS).format(
         visible=_visible(form),
         keys=_joined(map(Identifier, keys)),
-        sums=_joined(_sum(name) for name in (*COUNTS, *TOKENS, *AMOUNTS)),
+        sums=_joined(_sum(name) for name in VALUES),
         compared=_compared(form, keys),
         fold=_fold(form) if form.is_folded else SQL(""),
         folded=SQL(
@@ -227,7 +195,7 @@ def _compared(form: Form, keys: Sequence[str]) -> Composable:
     later = _one_later(SQL("starts_at"), form.period)
     # Where clocks go forward at midnight, a day begins at one o'clock.
     shifted = SQL("date_trunc({}, {}, %(zone)s)").format(form.period, later)
-    names = _joined(map(Identifier, (*COUNTS, *TOKENS, *AMOUNTS)))
+    names = _joined(map(Identifier, VALUES))
     return SQL(SHIFTED).format(
         keys=_joined(map(Identifier, keys)),
         shifted=_joined([shifted, *map(Identifier, keys[1:])]),
@@ -244,7 +212,7 @@ def _fold(form: Form) -> Composed:
             SQL("CASE WHEN is_largest THEN c.{0} END AS {0}").format(Identifier(name))
             for name in columns
         ),
-        values=_joined(map(Identifier, (*COUNTS, *TOKENS, *AMOUNTS))),
+        values=_joined(map(Identifier, VALUES)),
         same=SQL(" AND ").join(
             SQL("l.{0} IS NOT DISTINCT FROM c.{0}").format(Identifier(name))
             for name in columns

@@ -7,12 +7,13 @@ from decimal import Decimal
 from uuid import UUID
 
 from projections.engine.arrays import columns
+from projections.usage.sums import COSTS, COUNTS, SUMS, Sums
 from service.database import Db
 
 
 @dataclass(slots=True, kw_only=True)
-class UsageRow:
-    """The usage of a quarter of an hour; counts and costs are None if unreported."""
+class UsageRow(Sums):
+    """The usage of a quarter of an hour."""
 
     quarter: datetime
     agent_id: UUID
@@ -23,30 +24,8 @@ class UsageRow:
     priced_as: str | None = None
     pricing_rule: str | None = None
     unpriced: str | None = None
-    turns: int = 0
-    turns_with_error: int = 0
-    turns_without_price: int = 0
-    turns_without_usage: int = 0
-    model_uses: int = 0
-    uses_without_usage: int = 0
-    turns_with_differing_cost: int = 0
-    uses_estimated: int = 0
-    uses_with_prompt_tokens: int = 0
-    uses_with_completion_tokens: int = 0
-    uses_with_cache_read_tokens: int = 0
-    uses_with_cache_creation_tokens: int = 0
-    uses_with_reported_cost: int = 0
-    uses_with_difference: int = 0
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_creation_tokens: int | None = None
     cost: Decimal | None = None
-    reported_cost: Decimal | None = None
-    difference: Decimal | None = None
     estimated_cost: Decimal | None = None
-    differing_cost: Decimal | None = None
-    differing_reported_cost: Decimal | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,23 +41,18 @@ class AmendableRow:
 TurnKey = tuple[UUID, str]
 
 _NAMES = [each.name for each in fields(UsageRow)]
-# What is summed up: counts, which are never unknown, and sums, which are None if they
-# weren't reported. The other columns are the key.
-_COUNTS = [each.name for each in fields(UsageRow) if each.default == 0]
-_SUMS = [
-    each.name for each in fields(UsageRow) if each.type in (int | None, Decimal | None)
-]
-_KEY = [name for name in _NAMES if name not in _COUNTS and name not in _SUMS]
+_SUMS = (*SUMS, *COSTS)
+_KEY = [name for name in _NAMES if name not in COUNTS and name not in _SUMS]
 _TYPES = {
     **dict.fromkeys(_KEY, "text"),
     "quarter": "timestamptz",
     "agent_id": "uuid",
     "user_id": "uuid",
-    **dict.fromkeys(_COUNTS, "bigint"),
+    **dict.fromkeys(COUNTS, "bigint"),
     **dict.fromkeys(_SUMS, "numeric"),
 }
 _ADDED = (
-    *(f"{name} = known.{name} + excluded.{name}" for name in _COUNTS),
+    *(f"{name} = known.{name} + excluded.{name}" for name in COUNTS),
     *(
         f"{name} = coalesce(known.{name} + excluded.{name}, known.{name}, "
         f"excluded.{name})"
