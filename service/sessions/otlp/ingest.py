@@ -92,13 +92,14 @@ class Ingest:
             await self._reduce(
                 resource_spans, size, recording.principal, reported, outcome
             )
-        agents, sessions = await computed(len(reported), _named, reported)
+        spans = sum(map(len, reported.values()))
+        agents, sessions = await computed(spans, _named, reported)
         for agent_id in agents:
             await self.check_room(agent_id)
         absent = await self.log.absent(sessions)
         recording.log = RememberedAbsences(self.log, absent)
         kept = await kept_traces(reported, recording)
-        sent = {key: len(trace.spans) for key, trace in kept.items()}
+        sent = await computed(len(kept), _counts, kept)
         turns = await _turns(merge_spans(self.pool, kept), kept)
         if refused := dict(kept):
             turns |= await _turns(take_roots(self.pool, refused, sent, outcome), kept)
@@ -212,6 +213,10 @@ def _named(
     agents = {key.agent_id for key in reported}
     names = {span.session_id for each in reported.values() for span in each.values()}
     return agents, {ChatSession.create_id(name) for name in names if name is not None}
+
+
+def _counts(kept: Mapping[TraceKey, KeptTrace]) -> dict[TraceKey, int]:
+    return {key: len(trace.spans) for key, trace in kept.items()}
 
 
 def _agent_text(pairs: Iterable[KeyValue]) -> str | None:

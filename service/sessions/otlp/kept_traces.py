@@ -37,7 +37,7 @@ async def _keep_trace(
 ) -> KeptTrace:
     if len(spans) > SPANS_OF_TRACE_MAX:
         # It is rejected but for its roots: nothing else is encrypted.
-        roots, others = roots_first(spans)
+        roots, others = await computed(len(spans), roots_first, spans)
         kept = await computed(
             len(others), lambda: [kept_span(span, None) for span in others]
         )
@@ -45,7 +45,7 @@ async def _keep_trace(
         return KeptTrace([*own, *kept])
 
     async def best(order: TextOrder) -> KeptText | None:
-        found = order.best(spans)
+        found = await computed(len(spans), order.best, spans)
         if found is None:
             return None
         span, text, sort_key = found

@@ -21,7 +21,7 @@ from service.event_log.execute import Authenticate, execute
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.keys.vault import Vault
-from service.pacing import Pace
+from service.pacing import Pace, next_turn
 from service.principal import Principal
 from service.sessions.aggregate import ChatSession
 from service.sessions.commands import SESSION_FULL, ReportTurns, report_turns
@@ -75,11 +75,14 @@ async def record_trace_turns(
 
     async def record(commands: deque[tuple[_Session, _Turns]]) -> None:
         while commands:
-            rejected.update(await _record_or_reject(*commands.popleft(), recording))
+            session, some = commands.popleft()
+            # A commit of the log ends many of them at once.
+            await next_turn()
+            rejected.update(await _record_or_reject(session, some, recording))
 
     for commands in await _commands(turns, rejected):
         ended = await asyncio.gather(
-            *(record(commands) for _ in range(COMMANDS_AT_ONCE)),
+            *(record(commands) for _ in range(min(len(commands), COMMANDS_AT_ONCE))),
             return_exceptions=True,
         )
         # Raised only when all commands have ended: none continues after the answer.
