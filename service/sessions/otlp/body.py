@@ -117,6 +117,15 @@ def from_json(body: bytes, signal: Signal) -> Any:
 
 def _with_few_items(export: Any, signal: Signal) -> Any:
     """Bound the work on a request: an empty item has two bytes, and is looked at."""
+    if count_items(export, signal) > ITEMS_MAX:
+        raise TooLargeError(
+            f"a request has at most {ITEMS_MAX} {signal.name}, scopes or resources"
+        )
+    return export
+
+
+def count_items(export: Any, signal: Signal) -> int:
+    """Return the number of items, or more than ``ITEMS_MAX`` scopes or resources."""
     resources, scopes, items = signal.fields
     of_request = getattr(export, resources)
     count = len(of_request)
@@ -128,11 +137,7 @@ def _with_few_items(export: Any, signal: Signal) -> Any:
             for each in of_request
             for scope in getattr(each, scopes)
         )
-    if count > ITEMS_MAX:
-        raise TooLargeError(
-            f"a request has at most {ITEMS_MAX} {signal.name}, scopes or resources"
-        )
-    return export
+    return count
 
 
 def _items(parsed: Any, signal: Signal) -> Iterator[dict[str, Any]]:

@@ -6,9 +6,11 @@ sees all of it. After a crash the exporter, which got no answer, sends its spans
 """
 
 import asyncio
+import gc
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
@@ -51,13 +53,15 @@ from service.sessions.otlp.span import ReportedSpan
 from service.sessions.otlp.statements import SPAN_BYTES
 from service.sessions.otlp.trace import TraceTurn, turn_of
 from service.sessions.policy import records_for_anyone
+from service.waits import holding
 
 AGENT: Final = ("agent_runtime.agent_id", "gen_ai.agent.id")
 # Request bodies in memory at once, in this process.
 REQUESTS_MAX: Final = 8
-# Of a body that is ingested while no other such one is: decoded, it takes many times
-# its size, in objects that the collector of garbage looks at.
+# Of a request that is ingested while no other such one is. Decoded, a body takes many
+# times its size.
 LARGE_BYTES_MIN: Final = BODY_BYTES_MAX // REQUESTS_MAX
+LARGE_ITEMS_MIN: Final = 1_000
 TRACE_COUNT_TTL_S: Final = 30.0
 AGENTS_MAX: Final = 10_000
 
@@ -74,6 +78,23 @@ class Ingest:
     )
     large: asyncio.Lock = field(default_factory=asyncio.Lock)
     _has_room_until: dict[UUID, float] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def alone(self, wait_s: float) -> AsyncIterator[None]:
+        """Ingest a large request in the block, and no other such one meanwhile.
+
+        No garbage is collected either: it would be looked for among tens of thousands
+        of the request's objects, which have no cycles and are soon freed, and the event
+        loop would be held for up to 50 ms each time.
+
+        :raises UnavailableError: those before it took too long
+        """
+        async with holding(self.large, wait_s, "the large uploads before this one"):
+            gc.disable()
+            try:
+                yield
+            finally:
+                gc.enable()
 
     async def take(
         self, export: ExportTraceServiceRequest, size: int, recording: Recording

@@ -1,7 +1,7 @@
 """OTLP/HTTP: the operations that speak another protocol than the rest."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -19,8 +19,8 @@ from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Registration, Routes
 from service.http.own_writes import remember_write
 from service.sessions.otlp.answer import joined_reasons, partial_success, refusal
-from service.sessions.otlp.body import JSON, PROTOBUF, decoded, read_export
-from service.sessions.otlp.ingest import LARGE_BYTES_MIN, Ingest
+from service.sessions.otlp.body import JSON, PROTOBUF, count_items, decoded, read_export
+from service.sessions.otlp.ingest import LARGE_BYTES_MIN, LARGE_ITEMS_MIN, Ingest
 from service.sessions.otlp.logs.spans import EventSpans, as_spans
 from service.sessions.otlp.old_traces import keep_deleting_old_traces
 from service.sessions.otlp.outcome import RECORDS, SPANS, IngestOutcome
@@ -147,29 +147,36 @@ async def post_metrics(request: web.Request) -> web.Response:
     For programs that send all signals to one address. What they cost, spans and log
     events tell.
     """
-    async with _received(request) as body:
-        await decoded(body, request.content_type, METRICS)
+    async with _received(request, METRICS):
+        pass
     return partial_success(request, METRICS, rejected=0, reasons=())
 
 
 @asynccontextmanager
-async def _received(request: web.Request) -> AsyncIterator[bytes]:
-    """Read the body, and yield it while there is room to work on it."""
+async def _received(
+    request: web.Request, signal: Signal
+) -> AsyncIterator[tuple[Any, int]]:
+    """Yield the decoded body, and its size, while there is room to work on it."""
     ingest = request.config_dict[INGEST]
     line_s = request.config_dict[WAITS].body_s
-    async with holding(ingest.at_once, line_s, "the uploads before this one"):
+    async with (
+        holding(ingest.at_once, line_s, "the uploads before this one"),
+        AsyncExitStack() as stack,
+    ):
         async with uploading(request):
             body = await read_export(request)
-        turn: AbstractAsyncContextManager[None] = nullcontext()
-        if len(body) > LARGE_BYTES_MIN:
-            turn = holding(ingest.large, line_s, "the large uploads before this one")
-        async with turn:
-            yield body
+        is_large = len(body) > LARGE_BYTES_MIN
+        if is_large:
+            await stack.enter_async_context(ingest.alone(line_s))
+        export = await decoded(body, request.content_type, signal)
+        if not is_large and count_items(export, signal) > LARGE_ITEMS_MIN:
+            await stack.enter_async_context(ingest.alone(line_s))
+        yield export, len(body)
 
 
 async def _taken(request: web.Request, signal: Signal, metric: Counter) -> web.Response:
-    async with _received(request) as body:
-        outcome, position = await _ingest(request, signal, metric, body)
+    async with _received(request, signal) as (export, size):
+        outcome, position = await _ingest(request, signal, metric, export, size)
     # Also of a refusal: a trace's turn may have been marked as lacking spans.
     headers = {} if position is None else {POSITION_HEADER: str(position)}
     if outcome.all_rejected:
@@ -185,11 +192,10 @@ async def _taken(request: web.Request, signal: Signal, metric: Counter) -> web.R
 
 
 async def _ingest(
-    request: web.Request, signal: Signal, metric: Counter, body: bytes
+    request: web.Request, signal: Signal, metric: Counter, export: Any, size: int
 ) -> tuple[IngestOutcome, int | None]:
     """Return what became of the items, and the position of the last event."""
     ingest = request.config_dict[INGEST]
-    export = await decoded(body, request.content_type, signal)
     recording = Recording(
         log=ingest.log,
         vault=ingest.vault,
@@ -203,7 +209,7 @@ async def _ingest(
         now = datetime.now(UTC)
         made = await as_spans(export, ingest, recording.principal, now)
     try:
-        outcome = await ingest.take(made.export, len(body), recording)
+        outcome = await ingest.take(made.export, size, recording)
     finally:
         # Also what was recorded before a failure.
         if recording.position is not None:

@@ -1,11 +1,14 @@
 """Each wait of a request has a bound of its own, and its end says which it was."""
 
 import asyncio
+import gc
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -17,7 +20,11 @@ from service.errors import UnavailableError
 from service.open_resources import open_resources
 from service.resources import Resources
 from service.sessions.otlp.body import JSON
-from service.sessions.otlp.ingest import LARGE_BYTES_MIN, REQUESTS_MAX
+from service.sessions.otlp.ingest import (
+    LARGE_BYTES_MIN,
+    LARGE_ITEMS_MIN,
+    REQUESTS_MAX,
+)
 from service.sessions.otlp.routes import INGEST
 from service.sessions.repricing_routes import ONE_AT_A_TIME
 from service.waits import Waits
@@ -185,17 +192,33 @@ async def test_an_upload_behind_slow_ones(served: Served) -> None:
     assert refused.status == 503
 
 
-async def test_a_large_upload_behind_another_one(served: Served) -> None:
+def with_spans(count: int) -> bytes:
+    spans: dict[str, Any] = {"scopeSpans": [{"spans": [{}] * count}]}
+    return json.dumps({"resourceSpans": [spans]}).encode()
+
+
+@pytest.mark.parametrize(
+    "large", [b" " * (LARGE_BYTES_MIN + 1), with_spans(LARGE_ITEMS_MIN + 1)]
+)
+async def test_a_large_upload_behind_another_one(served: Served, large: bytes) -> None:
     """A decoded one takes many times its size, so that there is one of them."""
     ada, _ = await served(Waits(body_s=SHORT_S))
     ingest = ada.client.app[INGEST]
-    large = b" " * (LARGE_BYTES_MIN + 1)
-    async with ingest.large:
+    async with ingest.alone(SHORT_S):
         refused = await uploaded(ada, large)
-        small = await uploaded(ada, b"{}")
+        small = await uploaded(ada, with_spans(LARGE_ITEMS_MIN))
 
-    assert (refused, small) == (503, 200)
+    assert (refused, small) == (503, 400)
     assert await uploaded(ada, large) == 400
+
+
+async def test_garbage_is_collected_again_after_a_large_upload(served: Served) -> None:
+    ada, _ = await served(Waits(body_s=SHORT_S))
+    ingest = ada.client.app[INGEST]
+    async with ingest.alone(SHORT_S):
+        during = gc.isenabled()
+
+    assert (during, gc.isenabled()) == (False, True)
 
 
 async def uploaded(caller: Caller, body: bytes) -> int:

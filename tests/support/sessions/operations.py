@@ -196,6 +196,16 @@ def _exports(agent: str) -> dict[str, bytes]:
         for number in range(1, 130)
     ]
     unknown = [span(number, trace=20_000 + number) for number in range(1, 20_000)]
+    sessions = [
+        span(
+            number,
+            trace=40_000 + number,
+            session__id=f"of-a-turn-{number}",
+            openinference__span__kind="LLM",
+            llm__token_count__prompt=number,
+        )
+        for number in range(1, 5_000)
+    ]
     attributes = [
         span(number, trace=90_000, tags=dict.fromkeys(map(str, range(2000)), 1))
         for number in range(1, 100)
@@ -208,6 +218,7 @@ def _exports(agent: str) -> dict[str, bytes]:
         "many spans": export(agent, *spans).SerializeToString(),
         "long texts": export(agent, *texts).SerializeToString(),
         "irrelevant spans": export(agent, *unknown).SerializeToString(),
+        "a session each": export(agent, *sessions).SerializeToString(),
         "many attributes": export(agent, *attributes).SerializeToString(),
         "deep attributes": export(agent, *nested).SerializeToString(),
         "one trace": _one_trace(agent, spans[:6000]),
