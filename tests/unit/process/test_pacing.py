@@ -2,7 +2,7 @@
 
 import asyncio
 
-from service.pacing import INLINE_BYTES_MAX, Pace, next_turn
+from service.pacing import INLINE_BYTES_MAX, Pace, free, next_turn, take_apart
 
 TASKS = 5
 
@@ -93,3 +93,20 @@ async def test_a_step_on_many_bytes_waits_for_its_turn() -> None:
 
     assert len(small) == 1
     assert len({*turns.steps}) == TASKS
+
+
+async def test_a_list_is_emptied() -> None:
+    items = [object() for _ in range(1000)]
+
+    await free(items)
+
+    assert items == []
+
+
+def test_a_document_is_emptied_to_its_innermost_containers() -> None:
+    inner: dict[str, object] = {"a": [1, "text"], "b": None}
+    document = [1, [inner, inner["a"]], {"c": inner}]
+
+    take_apart(document)
+
+    assert (document, inner) == ([], {})

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from service.errors import InvalidRequestError
 from service.http.json_bounds import has_more_parts
+from service.pacing import take_apart
 from service.price_catalog.imports.exact_prices import (
     RefusedRowError,
 )
@@ -67,7 +69,19 @@ def import_litellm(document: bytes, *, version: str | None = None) -> Import:
     :raises InvalidPriceSourceError: the document isn't such a file, or has more than
         DOCUMENT_BYTES_MAX bytes or JSON_PARTS_MAX parts
     """
-    entries = _parsed(document)
+    parsed = _parsed(document)
+    try:
+        models, skipped = _models(_entries(parsed))
+    finally:
+        take_apart(parsed)
+    sha256 = hashlib.sha256(document).hexdigest()
+    source = PriceSource(name=SOURCE_NAME, version=version, sha256=sha256)
+    return sorted_import(source, models, skipped)
+
+
+def _models(
+    entries: Mapping[str, object],
+) -> tuple[list[ImportedModel], list[SkippedModel]]:
     listings: dict[tuple[str, str], list[_Listing]] = {}
     skipped: list[SkippedModel] = []
     for key, entry in entries.items():
@@ -81,12 +95,10 @@ def import_litellm(document: bytes, *, version: str | None = None) -> Import:
     models = [_imported(_preferred(same)) for same in listings.values()]
     for same in listings.values():
         skipped.extend(_duplicates(same))
-    sha256 = hashlib.sha256(document).hexdigest()
-    source = PriceSource(name=SOURCE_NAME, version=version, sha256=sha256)
-    return sorted_import(source, models, skipped)
+    return models, skipped
 
 
-def _parsed(document: bytes) -> dict[str, object]:
+def _parsed(document: bytes) -> Any:
     if len(document) > DOCUMENT_BYTES_MAX:
         raise InvalidPriceSourceError(
             f"a price file has at most {DOCUMENT_BYTES_MAX} bytes"
@@ -96,16 +108,19 @@ def _parsed(document: bytes) -> dict[str, object]:
             f"a price file has at most {JSON_PARTS_MAX} values, names and brackets"
         )
     try:
-        entries = json.loads(
+        return json.loads(
             document, parse_float=_number, parse_int=_number, parse_constant=_number
         )
     except (ValueError, RecursionError) as error:
         raise InvalidPriceSourceError("the price file isn't valid JSON") from error
-    if not isinstance(entries, dict) or not any(map(_names_provider, entries.values())):
+
+
+def _entries(parsed: object) -> dict[str, object]:
+    if not isinstance(parsed, dict) or not any(map(_names_provider, parsed.values())):
         raise InvalidPriceSourceError(
             "the file isn't a LiteLLM price file: no entry has a litellm_provider"
         )
-    return entries
+    return parsed
 
 
 def _number(literal: str) -> Decimal:
