@@ -219,7 +219,7 @@ async def test_what_is_no_price_list_is_refused(root: Caller) -> None:
     assert (await root.post(LITELLM, b"not json")).status == 422
     typed = await root.post(LITELLM, b"{}", Content_Type="text/plain")
     assert typed.status == 415
-    large = await root.post(LITELLM, b"{}" + b" " * (32 * 1024 * 1024))
+    large = await root.post(LITELLM, b"{}" + b" " * (16 * 1024 * 1024))
     assert large.status == 413
 
 

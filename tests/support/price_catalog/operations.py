@@ -103,10 +103,10 @@ def _litellm(_world: World) -> Iterator[Ask]:
     }.items():
         for query in ("dry_run=true", "confirm=all"):
             yield json_ask(f"{what}, {query}", document, query)
-    yield json_ask("brackets", b"[" * 30_000_000)
-    yield json_ask("numbers", b"[" + b"1," * 10_000_000 + b"1]")
+    yield json_ask("brackets", b"[" * 16_000_000)
+    yield json_ask("numbers", b"[" + b"1," * 8_000_000 + b"1]")
     yield json_ask("as many numbers as may be", b"[" + b"1," * 1_400_000 + b"1]")
-    objects = b"[" + b'{"\xc3\xa4":1},' * 290_000 + b'"' + LONG_TEXT.encode() * 300
+    objects = b"[" + b'{"\xc3\xa4":1},' * 290_000 + b'"' + LONG_TEXT.encode() * 210
     yield json_ask("as many objects as may be", objects + b'"]')
 
 

@@ -652,7 +652,7 @@ class AsyncPricesResource:
     ) -> ImportReport:
         """Import a LiteLLM price file.
 
-        Takes an unchanged `model_prices_and_context_window.json` of up to 32 MiB. The
+        Takes an unchanged `model_prices_and_context_window.json` of up to 16 MiB. The
         file has no version: name its release or commit in `version`. Everything else is
         as for the import of genai-prices.
 

@@ -33,7 +33,8 @@ from service.price_catalog.imports.price_notes import printable
 from service.price_catalog.periods import NAME_LENGTH_MAX
 
 SOURCE_NAME = "litellm"
-DOCUMENT_BYTES_MAX = 32 * 1024 * 1024
+# The published file has 3 MiB.
+DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
 # An entry of the published file has about 60, so that the most models fit.
 JSON_PARTS_MAX = 1_500_000
 
