@@ -76,8 +76,9 @@ async def record_trace_turns(
     async def record(commands: deque[tuple[_Session, _Turns]]) -> None:
         while commands:
             session, some = commands.popleft()
-            # A commit of the log ends many of them at once.
-            await next_turn()
+            if commands:
+                # A commit of the log ends many of them at once.
+                await next_turn()
             rejected.update(await _record_or_reject(session, some, recording))
 
     for commands in await _commands(turns, rejected):
