@@ -1,7 +1,7 @@
 """OTLP/HTTP: the operations that speak another protocol than the rest."""
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -159,19 +159,17 @@ async def _received(
     """Yield the decoded body, and its size, while there is room to work on it."""
     ingest = request.config_dict[INGEST]
     line_s = request.config_dict[WAITS].body_s
-    async with (
-        holding(ingest.at_once, line_s, "the uploads before this one"),
-        AsyncExitStack() as stack,
-    ):
+    async with holding(ingest.at_once, line_s, "the uploads before this one"):
         async with uploading(request):
             body = await read_export(request)
         is_large = len(body) > LARGE_BYTES_MIN
-        if is_large:
-            await stack.enter_async_context(ingest.alone(line_s))
-        export = await decoded(body, request.content_type, signal)
-        if not is_large and count_items(export, signal) > LARGE_ITEMS_MIN:
-            await stack.enter_async_context(ingest.alone(line_s))
-        yield export, len(body)
+        async with ingest.alone(line_s) if is_large else nullcontext():
+            export = await decoded(body, request.content_type, signal)
+            has_many = count_items(export, signal) > LARGE_ITEMS_MIN
+            async with (
+                ingest.alone(line_s) if has_many and not is_large else nullcontext()
+            ):
+                yield export, len(body)
 
 
 async def _taken(request: web.Request, signal: Signal, metric: Counter) -> web.Response:
