@@ -95,6 +95,7 @@ GATEWAY: Final = OptionalCapability(
         "service.gateway",
         "service.agents.gateway_routes",
         "service.connectors.gateway_routes",
+        "service.upstream_http",
         "projections.gateway",
     ),
     load=_gateway,

@@ -27,9 +27,9 @@ from service.gateway.upstream.errors import (
     too_large,
     unusable,
 )
-from service.gateway.upstream.http_response import HeadTooLargeError, Response
 from service.gateway.upstream.received_messages import parsed_message
 from service.gateway.upstream.redirects import STATUSES, target_of
+from service.upstream_http.response import HeadTooLargeError, Response
 
 Notified = Callable[[dict[str, Any]], Awaitable[None]]
 # Takes the credential of the request, which may be there, out of a message, in place.

@@ -8,8 +8,8 @@ from service.gateway.gate import Upstream
 from service.gateway.upstream.connections import Connections
 from service.gateway.upstream.dialects import AgentClient, Dialect, Dialects
 from service.gateway.upstream.handshake import Handshake
-from service.gateway.upstream.http_connection import Connection
 from service.gateway.upstream.side_messages import SideMessages
+from service.upstream_http.connection import Connection
 
 
 class Channel(NamedTuple):

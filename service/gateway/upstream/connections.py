@@ -16,8 +16,8 @@ from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.upstream.addresses import AddressPolicy, AddressRefusedError
 from service.gateway.upstream.connect_errors import not_connected
 from service.gateway.upstream.errors import Cause, NotConnectedError, NotSentError
-from service.gateway.upstream.http_connection import Connection
-from service.gateway.upstream.http_response import Response
+from service.upstream_http.connection import Connection
+from service.upstream_http.response import Response
 
 CONNECT_S: Final = 5.0
 # Before the next address of a name is tried as well.

@@ -19,8 +19,8 @@ from service.gateway.upstream.errors import (
     too_large,
     unusable,
 )
-from service.gateway.upstream.http_connection import Connection
-from service.gateway.upstream.http_response import HeadTooLargeError, Response
+from service.upstream_http.connection import Connection
+from service.upstream_http.response import HeadTooLargeError, Response
 
 # Between the decision on a call and its being sent, for opening its credential.
 SEND_S: Final = 1.0

@@ -11,12 +11,12 @@ import pytest
 import uvloop
 
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
-from service.gateway.upstream import http_connection
 from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.connections import Connections, open_connections
 from service.gateway.upstream.errors import NotConnectedError
-from service.gateway.upstream.http_connection import HEAD_BYTES_MAX, UNREAD_BYTES_MAX
-from service.gateway.upstream.http_response import (
+from service.upstream_http import connection as http_connection
+from service.upstream_http.connection import HEAD_BYTES_MAX, UNREAD_BYTES_MAX
+from service.upstream_http.response import (
     HeadTooLargeError,
     NotHttpError,
     Response,

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 import httptools
 
-from service.gateway.upstream.http_response import (
+from service.upstream_http.response import (
     HeadTooLargeError,
     NotHttpError,
     Response,
