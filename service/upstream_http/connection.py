@@ -18,8 +18,8 @@ from service.upstream_http.response import (
 KEEPALIVE_S: Final = 4.0
 # Bounds the head, and what stands between two parts of a body, trailers too.
 HEAD_BYTES_MAX: Final = 64 * 1024
-# Beyond, the upstream has to wait until what it has sent was read.
-UNREAD_BYTES_MAX: Final = 256 * 1024
+# After more at once, other connections have their turn. libuv would read 32 times.
+TURN_BYTES_MAX: Final = 64 * 1024
 
 
 class Connection(asyncio.Protocol):
@@ -44,10 +44,14 @@ class Connection(asyncio.Protocol):
         # Bytes since the head's end, or the last one of a body.
         self._between = 0
         self._trailer_bytes = 0
-        self._unread = 0
+        # Of the body, found by the parser and not handed over yet.
+        self._pieces: list[bytes] = []
+        self._has_ended = False
         self._heard_at = 0.0
         self._is_reusable = True
         self._is_paused = False
+        self._is_resting = False
+        self._is_closed_here = False
         self._is_reserved = False
         # The number of the last one; a call may end when another has reserved it.
         self.reservation = 0
@@ -67,7 +71,8 @@ class Connection(asyncio.Protocol):
         assert self._response is None
         self._is_reserved = self._is_new = False
         self._response = Response(self)
-        self._between = self._trailer_bytes = self._unread = 0
+        self._between = self._trailer_bytes = 0
+        self._has_ended = False
         self._heard_at = self._loop.time()
         self._transport.write(request)
         return self._response
@@ -97,13 +102,18 @@ class Connection(asyncio.Protocol):
         else:
             self.close()
 
+    def pause(self) -> None:
+        """Receive nothing more until what has arrived was taken."""
+        if not self._is_paused:
+            self._is_paused = True
+            self._set_reading()
+
     def resume(self) -> None:
-        """Go on to receive: what had arrived was read."""
-        self._unread = 0
+        """Go on to receive: what had arrived was taken."""
         if self._is_paused and not self._transport.is_closing():
             self._is_paused = False
             self._heard_at = self._loop.time()
-            self._transport.resume_reading()
+            self._set_reading()
 
     @contextmanager
     def silence_allowed(self) -> Iterator[None]:
@@ -116,6 +126,7 @@ class Connection(asyncio.Protocol):
             self._heard_at = self._loop.time()
 
     def close(self) -> None:
+        self._is_closed_here = True
         self._transport.close()
 
     def data_received(self, data: bytes) -> None:
@@ -133,6 +144,11 @@ class Connection(asyncio.Protocol):
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             self._fail(NotHttpError(type(error).__name__))
             return
+        self._hand_over()
+        if len(data) > TURN_BYTES_MAX and not self._is_resting:
+            self._is_resting = True
+            self._set_reading()
+            self._loop.call_soon(self._rested)
         response = self._response
         if response is None:
             # Bytes that answer nothing: the next request mustn't get them.
@@ -152,9 +168,10 @@ class Connection(asyncio.Protocol):
         response = self._response
         if response is None:
             return
-        # Without a length, a body ends with its connection.
+        # Without a length, a body ends when the upstream closes the connection.
         has_length = response.headers.keys() & {b"content-length", b"transfer-encoding"}
-        if error is None and response.status and not has_length:
+        is_end = error is None and not self._is_closed_here and not has_length
+        if is_end and response.status:
             response.completed()
         else:
             response.failed(ConnectionResetError("closed before the answer's end"))
@@ -162,7 +179,7 @@ class Connection(asyncio.Protocol):
     # What the parser calls.
 
     def on_message_begin(self) -> None:
-        if self._response is None or self._response.is_complete:
+        if self._response is None or self._has_ended:
             self._is_reusable = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -172,7 +189,7 @@ class Connection(asyncio.Protocol):
         if not response.status:
             response.headers.setdefault(name.lower(), value)
             return
-        if response.is_complete:
+        if self._has_ended:
             return
         # They may come in one piece with the body's end.
         self._trailer_bytes += len(name) + len(value)
@@ -181,7 +198,7 @@ class Connection(asyncio.Protocol):
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
-        if self._response is None or self._response.is_complete:
+        if self._response is None or self._has_ended:
             return
         if status < HTTPStatus.OK:
             # Such as 103, before the answer.
@@ -193,19 +210,41 @@ class Connection(asyncio.Protocol):
 
     def on_body(self, piece: bytes) -> None:
         self._between = 0
-        if self._response is None or self._response.is_complete:
-            return
-        self._unread += len(piece)
-        self._response.arrived(piece)
-        if self._unread > UNREAD_BYTES_MAX and not self._is_paused:
-            self._is_paused = True
-            self._transport.pause_reading()
+        if self._response is not None and not self._has_ended:
+            self._pieces.append(piece)
 
     def on_message_complete(self) -> None:
         if self._response is not None and self._response.status:
-            self._response.completed()
+            self._has_ended = True
+
+    def _hand_over(self) -> None:
+        """Give the response what came at once as one piece.
+
+        A server may send thousands of chunks of a byte, and what takes them mustn't
+        raise exceptions into the parser.
+        """
+        response, pieces = self._response, self._pieces
+        self._pieces = []
+        if response is None:
+            return
+        if pieces:
+            response.arrived(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        if self._has_ended:
+            response.completed()
             # Nobody resumes it for an answer that is complete.
             self.resume()
+
+    def _rested(self) -> None:
+        self._is_resting = False
+        self._set_reading()
+
+    def _set_reading(self) -> None:
+        if self._transport.is_closing():
+            return
+        if self._is_paused or self._is_resting:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
 
     def _tick(self) -> None:
         """Close when idle or silent for long; one timer serves many requests."""
@@ -221,6 +260,7 @@ class Connection(asyncio.Protocol):
             self._fail(TimeoutError())
 
     def _fail(self, error: Exception) -> None:
+        self._hand_over()
         if self._response is not None:
             self._response.failed(error)
             self._response = None

@@ -1,7 +1,10 @@
 """An answer over HTTP/1.1, read while it arrives."""
 
 import asyncio
-from typing import Protocol
+from typing import Final, Protocol
+
+# Beyond, the upstream has to wait until what it has sent was taken.
+UNREAD_BYTES_MAX: Final = 256 * 1024
 
 
 class NotHttpError(ValueError):
@@ -15,14 +18,35 @@ class HeadTooLargeError(ValueError):
 class Receiving(Protocol):
     """The connection that it arrives on."""
 
+    def pause(self) -> None: ...
     def resume(self) -> None: ...
     def close(self) -> None: ...
+
+
+class Receiver(Protocol):
+    """Where a body is relayed to."""
+
+    def take(self, piece: bytes) -> int:
+        """Take a piece; return how many bytes it has taken and not passed on yet."""
+
+    async def drained(self) -> None:
+        """Wait until it can take more."""
 
 
 class Response:
     """The answer to one request, read in pieces as they arrive."""
 
-    __slots__ = ("_connection", "_error", "_pieces", "_waiter", "headers", "status")
+    __slots__ = (
+        "_connection",
+        "_error",
+        "_is_blocked",
+        "_pieces",
+        "_receiver",
+        "_unread",
+        "_waiter",
+        "headers",
+        "status",
+    )
 
     def __init__(self, connection: Receiving) -> None:
         self.status = 0
@@ -31,6 +55,10 @@ class Response:
         # None once the answer has arrived completely.
         self._connection: Receiving | None = connection
         self._pieces: list[bytes] = []
+        self._unread = 0
+        self._receiver: Receiver | None = None
+        # Whether the receiver has to pass on some before it gets more.
+        self._is_blocked = False
         self._error: Exception | None = None
         self._waiter: asyncio.Future[None] | None = None
 
@@ -69,9 +97,34 @@ class Response:
             await self._change()
         data = self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
         self._pieces.clear()
-        if self._connection is not None:
-            self._connection.resume()
+        self._unread = 0
+        self._resume()
         return data
+
+    async def relay(self, receiver: Receiver) -> None:
+        """Give the body to a receiver until its end, each piece when it arrives.
+
+        No task wakes up for a piece: that would cost more than to pass it on.
+        Raises what :meth:`begin` does, and what ``drained`` of the receiver does.
+        """
+        self._receiver = receiver
+        pieces, self._pieces = self._pieces, []
+        for piece in pieces:
+            self.arrived(piece)
+        if not self._is_blocked:
+            # It may have been paused before.
+            self._resume()
+        while True:
+            if self._error is not None:
+                raise self._error
+            if self._is_blocked:
+                await receiver.drained()
+                self._is_blocked = False
+                self._resume()
+            elif self._connection is None:
+                return
+            else:
+                await self._change()
 
     def close(self) -> None:
         """Close the connection unless the answer has arrived completely."""
@@ -89,7 +142,13 @@ class Response:
         self._wake()
 
     def arrived(self, piece: bytes) -> None:
+        if self._receiver is not None:
+            self._pass_on(piece, self._receiver)
+            return
         self._pieces.append(piece)
+        self._unread += len(piece)
+        if self._unread > UNREAD_BYTES_MAX:
+            self._pause()
         self._wake()
 
     def completed(self) -> None:
@@ -97,8 +156,33 @@ class Response:
         self._wake()
 
     def failed(self, error: Exception) -> None:
-        self._error = error
-        self._wake()
+        if self._connection is not None:
+            self._error = error
+            self._wake()
+
+    def _pass_on(self, piece: bytes, receiver: Receiver) -> None:
+        if self._error is not None:
+            return
+        try:
+            untaken = receiver.take(piece)
+        # Nobody waits for the piece who could be told otherwise.
+        except Exception as error:  # noqa: BLE001
+            self.close()
+            self._error = error
+            self._wake()
+            return
+        if untaken > UNREAD_BYTES_MAX:
+            self._is_blocked = True
+            self._pause()
+            self._wake()
+
+    def _resume(self) -> None:
+        if self._connection is not None:
+            self._connection.resume()
+
+    def _pause(self) -> None:
+        if self._connection is not None:
+            self._connection.pause()
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -15,8 +15,10 @@ from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.connections import Connections, open_connections
 from service.gateway.upstream.errors import NotConnectedError
 from service.upstream_http import connection as http_connection
-from service.upstream_http.connection import HEAD_BYTES_MAX, UNREAD_BYTES_MAX
+from service.upstream_http import response as http_response
+from service.upstream_http.connection import HEAD_BYTES_MAX
 from service.upstream_http.response import (
+    UNREAD_BYTES_MAX,
     HeadTooLargeError,
     NotHttpError,
     Response,
@@ -246,7 +248,7 @@ async def test_receiving_stops_while_the_caller_does_not_read() -> None:
 @pytest.fixture
 def paused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Receiving is paused by any piece of a body, also by the last."""
-    monkeypatch.setattr(http_connection, "UNREAD_BYTES_MAX", 0)
+    monkeypatch.setattr(http_response, "UNREAD_BYTES_MAX", 0)
 
 
 @pytest.mark.usefixtures("paused_at_once")

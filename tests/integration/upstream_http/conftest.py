@@ -1,0 +1,12 @@
+"""Tests of the relay run on the service's event loop too, whose writes are its own."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import uvloop
+
+
+def pytest_asyncio_loop_factories() -> Mapping[
+    str, Callable[[], asyncio.AbstractEventLoop]
+]:
+    return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
