@@ -19,6 +19,8 @@ SOCKET_PATH_BYTES_MAX: Final = 103
 PLAIN_PATH: Final = re.compile(r"[\w/.+-]+", re.ASCII)
 # A server that starts has no socket yet.
 START_S_MAX: Final = 600.0
+# Then it has one on which it doesn't listen yet.
+LISTEN_S_MAX: Final = 60.0
 
 
 def make_socket_folder() -> Path:
@@ -58,7 +60,8 @@ def _remove_abandoned(parent: Path) -> None:
 
 def _is_abandoned(folder: Path) -> bool:
     if (folder / SOCKET_NAME).exists():
-        return not _is_answered(folder)
+        made_at = (folder / SOCKET_NAME).lstat().st_mtime
+        return time.time() - made_at > LISTEN_S_MAX and not _is_answered(folder)
     return time.time() - folder.lstat().st_mtime > START_S_MAX
 
 

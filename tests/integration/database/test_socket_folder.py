@@ -33,16 +33,21 @@ def left_behind(temporary: Path, *names: str) -> Path:
     return folder
 
 
-def listening(folder: Path) -> socket.socket:
+def bound(folder: Path) -> socket.socket:
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(folder / SOCKET_NAME))
+    return server
+
+
+def listening(folder: Path) -> socket.socket:
+    server = bound(folder)
     server.listen()
     return server
 
 
-def age(folder: Path) -> None:
-    before = folder.stat().st_mtime - 2 * START_S_MAX
-    os.utime(folder, (before, before))
+def age(path: Path) -> None:
+    before = path.stat().st_mtime - 2 * START_S_MAX
+    os.utime(path, (before, before))
 
 
 def test_the_folder_is_made_in_the_temporary_one(temporary: Path) -> None:
@@ -66,6 +71,7 @@ def test_elsewhere_if_its_path_is_long_or_odd(
 def test_folders_of_killed_services_are_removed(temporary: Path) -> None:
     killed = left_behind(temporary)
     listening(killed).close()
+    age(killed / SOCKET_NAME)
     (killed / f"{SOCKET_NAME}.lock").touch()
     ended = left_behind(temporary)
     age(ended)
@@ -85,6 +91,7 @@ def test_folders_of_running_services_and_of_others_are_kept(temporary: Path) -> 
         age(folder)
 
     with closing(listening(running)):
+        age(running / SOCKET_NAME)
         made = make_socket_folder()
 
         assert (running / SOCKET_NAME).exists()
@@ -92,10 +99,23 @@ def test_folders_of_running_services_and_of_others_are_kept(temporary: Path) -> 
     assert (others / "notes").exists()
 
 
+def test_the_folder_of_a_server_that_does_not_listen_yet_is_kept(
+    temporary: Path,
+) -> None:
+    """PostgreSQL binds a socket, sets its permissions, and then listens."""
+    starting = left_behind(temporary)
+
+    with closing(bound(starting)):
+        make_socket_folder()
+
+        assert (starting / SOCKET_NAME).exists()
+
+
 def test_a_link_elsewhere_is_not_followed(temporary: Path) -> None:
     target = temporary / "target"
     target.mkdir()
     listening(target).close()
+    age(target / SOCKET_NAME)
     (temporary / "agent-runtime-12345678").symlink_to(target)
 
     make_socket_folder()
