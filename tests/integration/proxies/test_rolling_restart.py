@@ -15,10 +15,12 @@ from service.config import Config
 from tests.integration.proxies.programs import Proxy, running_proxy
 from tests.support.harness.process import free_ports
 from tests.support.harness.service import Server, running, serving
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.thorough
 
 CALLERS = 4
+ASKED = "/api/users/me"
 DELAY_S = Config.model_fields["shutdown_delay_s"].default
 
 
@@ -60,14 +62,23 @@ async def test_every_request_is_answered(
             for caller in range(CALLERS)
         ]
         for server in servers:
-            server.send(signal.SIGTERM)
-            assert await asyncio.to_thread(server.wait) == 0
-            server.start()
-            await asyncio.to_thread(server.wait_until_ready)
+            await restart(server)
         restarted.set()
         answered = await asyncio.gather(*asking)
 
     assert all(answered)
+
+
+async def restart(server: Server) -> None:
+    """Restart it, and wait until the proxy asks it again, as the documentation says."""
+    server.send(signal.SIGTERM)
+    assert await asyncio.to_thread(server.wait) == 0
+    assert server.log is not None
+    log = server.log
+    logged = len(log.read_text())
+    server.start()
+    await asyncio.to_thread(server.wait_until_ready)
+    await until(lambda: ASKED in log.read_text()[logged:])
 
 
 async def ask_until(
@@ -79,7 +90,7 @@ async def ask_until(
         base_url=proxy.url, verify=proxy.tls, headers=headers, timeout=60
     ) as http:
         for number in itertools.count():
-            read = await http.get("/api/users/me")
+            read = await http.get(ASKED)
             assert read.status_code == httpx.codes.OK, read.text
             body = {"name": f"agent {number} of {caller}"}
             made = await http.post("/api/catalog/agents", json=body)
