@@ -51,7 +51,7 @@ TOOL_CALLS = """
 
 
 @lru_cache(maxsize=2)
-def _session_statement(*, tool_calls: bool) -> Composed:
+def session_statement(*, tool_calls: bool) -> Composed:
     return SESSION.format(columns=COLUMNS, texts=texts_joined(tool_calls=tool_calls))
 
 
@@ -59,7 +59,7 @@ async def visible_session(
     db: Db, session: UUID, *, caller: UUID, everything: bool, tool_calls: bool
 ) -> SessionRow | None:
     """Return a session, or None if there is none that the caller can see."""
-    statement = _session_statement(tool_calls=tool_calls)
+    statement = session_statement(tool_calls=tool_calls)
     async with db.cursor(row_factory=args_row(SessionRow)) as cursor:
         await cursor.execute(
             statement, {"id": session, "caller": caller, "everything": everything}

@@ -19,7 +19,7 @@ from projections.sessions.queries import (
     page_statement,
     session_page,
 )
-from projections.sessions.turn_queries import SESSION
+from projections.sessions.turn_queries import session_statement
 from tests.integration.sessions.projected import read_tables
 
 pytestmark = pytest.mark.thorough
@@ -211,9 +211,12 @@ async def test_a_page_has_the_columns_of_its_rows(db: AsyncConnection[Any]) -> N
         ]
 
 
-async def test_a_session_has_the_columns_of_its_row(db: AsyncConnection[Any]) -> None:
+@pytest.mark.parametrize("tool_calls", [False, True])
+async def test_a_session_has_the_columns_of_its_row(
+    db: AsyncConnection[Any], *, tool_calls: bool
+) -> None:
     asked = {"id": MANAGER, "caller": MANAGER, "everything": True}
-    cursor = await db.execute(SESSION, asked)
+    cursor = await db.execute(session_statement(tool_calls=tool_calls), asked)
     assert [each.name for each in cursor.description or ()] == [
         each.name for each in fields(SessionRow)
     ]
