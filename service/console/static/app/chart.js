@@ -8,6 +8,7 @@ const TICK_PX = 84;
 const COLOURS = 6;
 const NAME_MAX = 24;
 const DAY_S = 86400;
+const AROUND_ONE_S = 30;
 
 // Dates as everywhere in the console: from the largest step between ticks downwards.
 const TICKS = [
@@ -40,8 +41,13 @@ function scaleOf(x) {
   return { range: () => [x[0] - slot / 2, x.at(-1) + slot / 2], axis: { splits, values, grid: { show: false }, size: 34 } };
 }
 
+// The first and the last time of a line's axis: for one moment alone uPlot would show years.
+export function endsOf(x) {
+  return x[0] === x.at(-1) ? [x[0] - AROUND_ONE_S, x[0] + AROUND_ONE_S] : [x[0], x.at(-1)];
+}
+
 function optionsOf(x, series, width, { bars, zone, unit, times }, uPlot) {
-  const scale = bars ? scaleOf(x) : {};
+  const scale = bars ? scaleOf(x) : { range: times ? () => endsOf(x) : undefined };
   const axis = { stroke: colour("--ink-2"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
   return {
     width,

@@ -53,6 +53,21 @@ def test_a_session_shows_its_turns_and_cost_over_time(
 
 
 @pytest.mark.parametrize(
+    ("times", "ends"),
+    [([100], [70, 130]), ([100, 100], [70, 130]), ([100, 105, 160], [100, 160])],
+)
+def test_a_line_of_one_moment_has_a_minute_around_it(
+    visit: Visit, times: list[int], ends: list[int]
+) -> None:
+    page = visit("admin").open("sessions").page
+
+    found = page.evaluate(
+        "x => import('/console/app/chart.js').then(({endsOf}) => endsOf(x))", times
+    )
+    assert found == ends
+
+
+@pytest.mark.parametrize(
     ("other", "member"), [("model", "model"), ("agent", "agent_id")]
 )
 def test_usage_is_charted_by_day_and_another_group(
