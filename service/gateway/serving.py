@@ -27,15 +27,18 @@ from service.gateway.health.table import (
     Succeeded,
 )
 from service.gateway.observer import DefinitionObserver, observing
-from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.client import UpstreamClient
-from service.gateway.upstream.connections import Connections, open_connections
+from service.gateway.upstream.connections import (
+    UpstreamConnections,
+    open_upstream_connections,
+)
 from service.networks import networks_of
 from service.notifications import (
     CANCELLED_CALLS_CHANNEL,
     CLIENTS_ANSWERS_CHANNEL,
     Notifications,
 )
+from service.upstream_http.addresses import AddressPolicy
 
 if TYPE_CHECKING:
     from service.tracing.tracing import Tracing
@@ -56,7 +59,7 @@ class Gateway:
 async def open_gateway(
     gate: Gate,
     mac: Callable[..., bytes],
-    connections: Connections,
+    connections: UpstreamConnections,
     config: GatewayConfig,
     traces: "Tracing | None" = None,
     *,
@@ -133,7 +136,7 @@ def serving_agents(
         cancellations = Cancellations(partial(notifications.notify, cancelled))
         questions = Questions(partial(notifications.notify, answers), seal)
         async with (
-            open_connections(policy, config.gateway_bounds) as connections,
+            open_upstream_connections(policy, config.gateway_bounds) as connections,
             open_gateway(
                 app[GATE],
                 mac,

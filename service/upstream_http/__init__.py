@@ -1,1 +1,1 @@
-"""HTTP/1.1 to servers of others: answers that are read, or relayed as they arrive."""
+"""HTTP/1.1 to servers of others: guarded connections, answers read or relayed."""

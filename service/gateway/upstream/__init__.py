@@ -1,1 +1,1 @@
-"""The MCP client of connectors: guarded connections, in the revision of each."""
+"""The MCP client of connectors, in the revision of each."""

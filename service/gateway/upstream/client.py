@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from service.gateway.gate import Upstream
-from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.connections import UpstreamConnections
 from service.gateway.upstream.dialects import AgentClient, Dialect, Dialects
 from service.gateway.upstream.handshake import Handshake
 from service.gateway.upstream.side_messages import SideMessages
@@ -41,7 +41,7 @@ class UpstreamClient:
 
     def __init__(
         self,
-        connections: Connections,
+        connections: UpstreamConnections,
         on_returned_credential: Callable[[Upstream], None] = _untold,
     ) -> None:
         self.connections = connections

@@ -5,6 +5,7 @@ from http import HTTPStatus
 from typing import Final
 
 from service.gateway.gate import Outcome
+from service.upstream_http.errors import ConnectError
 
 # What is to be done, for models, which read these messages.
 _TELL: Final = "calling again won't help: tell a person"
@@ -144,9 +145,10 @@ class UpstreamError(Exception):
 class NotConnectedError(UpstreamError):
     """The server can't be reached: nothing was sent."""
 
-    def __init__(self, detail: str, cause: Cause = Cause.UNREACHABLE) -> None:
+    def __init__(self, error: ConnectError) -> None:
+        cause = Cause(error.cause.value)
         message = _OF_CONNECTING.get(cause, NOT_REACHABLE)
-        super().__init__(message, Outcome.NOT_SENT, detail, cause)
+        super().__init__(message, Outcome.NOT_SENT, error.detail, cause)
 
 
 class RedirectedError(UpstreamError):

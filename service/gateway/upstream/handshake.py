@@ -16,7 +16,7 @@ from service.gateway.protocol.revisions import (
     STATELESS,
 )
 from service.gateway.upstream.answers import UpstreamAnswer, ignored
-from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.connections import UpstreamConnections
 from service.gateway.upstream.dialects import OFFERED, Dialect
 from service.gateway.upstream.errors import (
     NO_ANSWER,
@@ -51,7 +51,7 @@ class Handshake:
 
     def __init__(
         self,
-        connections: Connections,
+        connections: UpstreamConnections,
         ids: Iterator[int],
         on_returned_credential: Callable[[Upstream], None],
     ) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from service.gateway.gate import Outcome, Upstream
 from service.gateway.protocol.revisions import ACCEPT, JSON
 from service.gateway.upstream.answers import UpstreamAnswer
-from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.connections import UpstreamConnections
 from service.gateway.upstream.credential_echo import add_credential
 from service.gateway.upstream.errors import (
     ENDED,
@@ -55,7 +55,7 @@ class Post:
 
     def __init__(
         self,
-        connections: Connections,
+        connections: UpstreamConnections,
         upstream: Upstream,
         headers: dict[str, str],
         body: bytes,

@@ -23,7 +23,7 @@ from service.gateway.protocol.events import EventParser, EventTooLargeError
 from service.gateway.protocol.messages import error_of, is_request_id, result_of
 from service.gateway.protocol.revisions import EVENT_STREAM
 from service.gateway.upstream.answers import remove_credential
-from service.gateway.upstream.connections import Connections
+from service.gateway.upstream.connections import UpstreamConnections
 from service.gateway.upstream.credential_echo import CredentialEcho, add_credential
 from service.gateway.upstream.dialects import (
     REMEMBERED_S,
@@ -88,7 +88,7 @@ class StandaloneStreams:
 
     def __init__(
         self,
-        connections: Connections,
+        connections: UpstreamConnections,
         send: Send,
         on_returned_credential: Callable[[Upstream], None],
     ) -> None:

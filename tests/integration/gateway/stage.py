@@ -22,8 +22,7 @@ from service.gateway.protocol.revisions import (
     ACCEPT,
 )
 from service.gateway.serving import open_gateway
-from service.gateway.upstream.addresses import AddressPolicy
-from service.gateway.upstream.connections import open_connections
+from service.gateway.upstream.connections import open_upstream_connections
 from service.http.app_keys import WAITS
 from service.http.client_address import TRUSTED_PROXIES
 from service.http.middleware import edge
@@ -33,6 +32,7 @@ from service.http.server import DRAINING, Draining
 from service.keys.cipher import length_prefixed
 from service.networks import Network
 from service.tracing.tracing import Tracing
+from service.upstream_http.addresses import AddressPolicy
 from service.waits import Waits
 from tests.integration.gateway.fake_gate import TOKEN, FakeGate
 from tests.integration.gateway.plain_upstream import (
@@ -195,7 +195,7 @@ async def opened(
     app[WAITS] = Waits()
     config = configured(gateway_hold_s=hold_s, gateway_approval_url=approval_url)
     async with (
-        open_connections(AddressPolicy(networks), bounds) as connections,
+        open_upstream_connections(AddressPolicy(networks), bounds) as connections,
         open_gateway(
             gate,
             lambda *parts: hmac.digest(b"key", length_prefixed(*parts), "sha256"),

@@ -9,10 +9,10 @@ import pytest
 from aiohttp import web
 
 from service.gateway.definition import ToolDefinition, digest_of
-from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.client import UpstreamClient
-from service.gateway.upstream.connections import open_connections
+from service.gateway.upstream.connections import open_upstream_connections
 from service.gateway.upstream.listing import Listing, list_tools
+from service.upstream_http.addresses import AddressPolicy
 from tests.integration.gateway.plain_upstream import (
     Answer,
     plain_upstream,
@@ -42,7 +42,7 @@ async def listed(answer: Answer, value: str) -> Listing:
     async with plain_upstream(answer) as upstream, opened() as stage:
         made = stage.gate.connect(upstream.url)
         changed = stage.gate.change(made, credential=credential(value))
-        async with open_connections(AddressPolicy([LOOPBACK])) as connections:
+        async with open_upstream_connections(AddressPolicy([LOOPBACK])) as connections:
             return await list_tools(UpstreamClient(connections), changed)
 
 

@@ -7,10 +7,10 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from service.config import Config
-from service.gateway.upstream.addresses import AddressPolicy
 from service.gateway.upstream.client import UpstreamClient
-from service.gateway.upstream.connections import open_connections
+from service.gateway.upstream.connections import open_upstream_connections
 from service.gateway.upstream.listing import list_tools
+from service.upstream_http.addresses import AddressPolicy
 from tests.integration.gateway.sdk_server import serving, tools
 from tests.integration.gateway.stage import LOOPBACK, official_client
 from tests.integration.gateway.world import World
@@ -35,7 +35,7 @@ async def observe_as_served(world: World) -> None:
     """Observe the server's own definitions."""
     upstream = await world.gate.upstream_to_list(world.connector_id)
     assert upstream is not None
-    async with open_connections(AddressPolicy([LOOPBACK])) as connections:
+    async with open_upstream_connections(AddressPolicy([LOOPBACK])) as connections:
         listing = await list_tools(UpstreamClient(connections), upstream)
     await world.gate.observed(upstream, listing.definitions)
 

@@ -18,8 +18,8 @@ from aiohttp import web
 
 from service.config import Config
 from service.gateway.protocol.revisions import ACCEPT
-from service.gateway.upstream.connections import Connections
-from service.gateway.upstream.errors import NotConnectedError
+from service.upstream_http.connections import Connections
+from service.upstream_http.errors import ConnectCause, ConnectError
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
     hello,
@@ -228,7 +228,7 @@ async def test_a_failed_connection_uses_up_no_approval(
     connect = Connections.connect
 
     async def refuse(_self: Connections, _url: str) -> Any:
-        raise NotConnectedError("refused")
+        raise ConnectError(ConnectCause.UNREACHABLE, "refused")
 
     monkeypatch.setattr(Connections, "connect", refuse)
     failed = await called.call()

@@ -8,8 +8,8 @@ import pytest
 
 from service.errors import UnavailableError
 from service.gateway.calls import recorder
-from service.gateway.upstream import connections
 from service.gateway.upstream.errors import NOT_REACHABLE
+from service.upstream_http import connections
 from tests.integration.gateway.stage import opened
 from tests.integration.gateway.world import ALLOW, World
 

@@ -1,4 +1,4 @@
-"""Tests of the relay run on the service's event loop too, whose writes are its own."""
+"""These tests run on the service's event loop too, whose sockets are its own."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -10,12 +10,12 @@ from ipaddress import ip_network
 import pytest
 from aiohttp import web
 
-from service.gateway.upstream.addresses import AddressPolicy
-from service.gateway.upstream.connections import Connections, open_connections
 from service.http import relayed_body
 from service.http.disconnect import ClientLeftError, cancelled_on_disconnect
 from service.http.relayed_body import RelayedBody
 from service.http.streaming import SlowReaderError
+from service.upstream_http.addresses import AddressPolicy
+from service.upstream_http.connections import Connections, open_connections
 from service.upstream_http.event_scanner import EventScanner, Marker
 from service.upstream_http.relay import Relay
 from service.upstream_http.response import UNREAD_BYTES_MAX, Response
@@ -109,7 +109,7 @@ async def relaying(
     answering: Answering | None = None, *, withholds: bool = False
 ) -> AsyncIterator[tuple[World, Server]]:
     policy = AddressPolicy((ip_network("127.0.0.0/8"),))
-    async with open_connections(policy) as connections:
+    async with open_connections(policy, silence_s=60.0) as connections:
         world = World(connections, _nothing, withholds=withholds)
         world.answering = answering or world.flood
         listening = await asyncio.start_server(world.upstream, "127.0.0.1", 0)

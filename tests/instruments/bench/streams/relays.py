@@ -12,12 +12,12 @@ from ipaddress import ip_network
 import uvloop
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector, web
 
-from service.gateway.upstream.addresses import AddressPolicy
-from service.gateway.upstream.connections import Connections
 from service.http.disconnect import cancelled_on_disconnect
 from service.http.overload import ConnectionLimit
 from service.http.relayed_body import RelayedBody
 from service.http.server import Runner
+from service.upstream_http.addresses import AddressPolicy
+from service.upstream_http.connections import Connections
 from service.upstream_http.event_scanner import EventScanner
 from service.upstream_http.relay import Relay
 from service.upstream_http.response import Response
@@ -48,7 +48,8 @@ def bare(provider: str) -> Handler:
 
 
 def ours(provider: str) -> Handler:
-    connections = Connections(AddressPolicy((ip_network("127.0.0.0/8"),)))
+    policy = AddressPolicy((ip_network("127.0.0.0/8"),))
+    connections = Connections(policy, silence_s=60.0)
 
     async def handle(request: web.Request) -> web.StreamResponse:
         body = await request.read()

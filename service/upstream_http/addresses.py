@@ -1,12 +1,12 @@
-"""The addresses that the gateway may connect to: public ones, and set networks."""
+"""The addresses that the service may connect to: public ones, and set networks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
-from service.gateway.upstream.errors import Cause
 from service.networks import Address, Network, parsed_address
+from service.upstream_http.errors import ConnectCause
 
 # Metadata services of clouds, which give credentials; also in allowed networks.
 METADATA: Final = frozenset(
@@ -31,9 +31,9 @@ _NAT64: Final = ip_network("64:ff9b::/96")
 
 
 class AddressRefusedError(OSError):
-    """The address must not be connected to; ``cause`` is for the connector's owner."""
+    """The address must not be connected to."""
 
-    def __init__(self, message: str, cause: Cause) -> None:
+    def __init__(self, message: str, cause: ConnectCause) -> None:
         super().__init__(message)
         self.cause = cause
 
@@ -56,21 +56,23 @@ class AddressPolicy:
         address = parsed_address(host)
         if address is None:
             # Such as 2130706433, which the system would connect to 127.0.0.1.
-            raise AddressRefusedError("not an address", Cause.INVALID_URL)
+            raise AddressRefusedError("not an address", ConnectCause.INVALID_URL)
         if address == _LOOPBACK and port is not None and port == self.demo_port:
             return
         embedded = _embedded(address)
         if any(each in METADATA for each in (address, embedded)):
             raise AddressRefusedError(
-                "an address of a metadata service", Cause.METADATA_ADDRESS
+                "an address of a metadata service", ConnectCause.METADATA_ADDRESS
             )
         if any(embedded in network for network in self.networks):
             return
         if not _is_public(embedded):
-            raise AddressRefusedError("not a public address", Cause.PRIVATE_ADDRESS)
+            raise AddressRefusedError(
+                "not a public address", ConnectCause.PRIVATE_ADDRESS
+            )
         if not tls:
             raise AddressRefusedError(
-                "a public address without TLS", Cause.TLS_REQUIRED
+                "a public address without TLS", ConnectCause.TLS_REQUIRED
             )
 
 

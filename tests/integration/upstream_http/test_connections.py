@@ -1,88 +1,32 @@
-"""The HTTP client of upstreams, against bytes that a server could send."""
+"""The HTTP client of servers, against bytes that a server could send."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from ipaddress import ip_network
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 import uvloop
 
-from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
-from service.gateway.upstream.addresses import AddressPolicy
-from service.gateway.upstream.connections import Connections, open_connections
-from service.gateway.upstream.errors import NotConnectedError
 from service.upstream_http import connection as http_connection
 from service.upstream_http import response as http_response
+from service.upstream_http.addresses import AddressPolicy
 from service.upstream_http.connection import HEAD_BYTES_MAX
+from service.upstream_http.connections import open_connections
+from service.upstream_http.errors import (
+    ConnectCause,
+    ConnectError,
+    ConnectionEndedError,
+)
 from service.upstream_http.response import (
     UNREAD_BYTES_MAX,
     HeadTooLargeError,
     NotHttpError,
-    Response,
 )
+from tests.integration.upstream_http.raw_server import answering
 from tests.support.waiting import TIMEOUT_S, until
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 HELLO = OK + b"Content-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"
-
-
-@dataclass
-class Raw:
-    """A server that answers each request with the next of some bytes.
-
-    It closes the connection after an answer before None.
-    """
-
-    connections: Connections
-    answers: list[Any]
-    url: str = ""
-    requests: list[bytes] = field(default_factory=list)
-    opened: int = 0
-
-    async def serve(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        self.opened += 1
-        try:
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                length = int(head.partition(b"Content-Length: ")[2].split()[0])
-                self.requests.append(head + await reader.readexactly(length))
-                writer.write(self.answers.pop(0))
-                await writer.drain()
-                if self.answers[:1] == [None]:
-                    return
-        except (asyncio.IncompleteReadError, ConnectionError):
-            return
-        finally:
-            writer.close()
-
-    async def post(self, **headers: str) -> Response:
-        return await self.connections.post(self.url, headers, b"{}")
-
-    async def body(self) -> bytes:
-        response = await self.post()
-        pieces = []
-        while piece := await response.read():
-            pieces.append(piece)
-        return b"".join(pieces)
-
-
-@asynccontextmanager
-async def answering(
-    *answers: bytes | None, bounds: Bounds = DEFAULT_BOUNDS
-) -> AsyncIterator[Raw]:
-    policy = AddressPolicy((ip_network("127.0.0.0/8"),))
-    async with open_connections(policy, bounds) as connections:
-        raw = Raw(connections, [*answers])
-        async with await asyncio.start_server(raw.serve, "127.0.0.1", 0) as server:
-            port = server.sockets[0].getsockname()[1]
-            raw.url = f"http://127.0.0.1:{port}/mcp?a=b#c"
-            yield raw
 
 
 async def test_a_request_and_its_answer() -> None:
@@ -299,9 +243,22 @@ async def test_headers_cannot_end_their_line(value: str) -> None:
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://", "http://a:b@c/", "x"])
 async def test_urls_that_are_refused(url: str) -> None:
-    async with open_connections(AddressPolicy()) as connections:
-        with pytest.raises(NotConnectedError):
+    async with open_connections(AddressPolicy(), TIMEOUT_S) as connections:
+        with pytest.raises(ConnectError) as refused:
             await connections.post(url, {}, b"")
+
+    assert refused.value.cause is ConnectCause.INVALID_URL
+
+
+async def test_nothing_is_sent_on_a_reserved_connection_that_has_ended() -> None:
+    async with answering(HELLO) as raw:
+        connection = await raw.connections.connect(raw.url)
+        connection.close()
+
+        with pytest.raises(ConnectionEndedError):
+            await raw.connections.send(connection, raw.url, {}, b"{}")
+
+    assert not raw.requests
 
 
 async def test_silence_ends_no_answer_while_its_server_waits_for_one(
@@ -309,7 +266,7 @@ async def test_silence_ends_no_answer_while_its_server_waits_for_one(
 ) -> None:
     monkeypatch.setattr(http_connection, "KEEPALIVE_S", 1.0)
     head = OK + CHUNKED
-    async with answering(head, head, bounds=Bounds(silence_s=1.0)) as raw:
+    async with answering(head, head, silence_s=1.0) as raw:
         connection = await raw.connections.connect(raw.url)
         waiting = await raw.connections.send(connection, raw.url, {}, b"{}")
         with connection.silence_allowed():
