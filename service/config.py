@@ -140,9 +140,9 @@ class Config(
     without: str = Field(
         "",
         description="Optional capabilities to leave out, separated by commas: their "
-        "operations, followers, background work and settings. They are gateway, relay, "
-        "proofs, otlp, price_imports, phoenix, tracing, console, demo and "
-        "embedded_postgres.",
+        "operations, followers, background work and settings. They are gateway, "
+        "model_gateway, relay, proofs, otlp, price_imports, phoenix, tracing, console, "
+        "demo and embedded_postgres.",
     )
     cache_bytes: int = Field(
         CACHE_BYTES,

@@ -48,10 +48,25 @@ Cause = Literal[
 ]
 
 
+Dialect = Literal[
+    "openai_chat", "openai_responses", "openai_embeddings", "anthropic_messages"
+]
+
+
 HealthState = Literal["ok", "failing", "unobserved"]
 
 
 ImportOutcome = Literal["added", "changed", "unchanged", "held"]
+
+
+Problem = Literal[
+    "agent_retired",
+    "no_route",
+    "unknown_tier",
+    "preset_unavailable",
+    "no_target",
+    "no_common_dialect",
+]
 
 
 Role = Literal["superuser", "auditor", "runtime"]
@@ -337,6 +352,22 @@ class AuditedResource(Model):
     }
 
 
+class CallableModels(Model):
+    """Every route of an agent, and what it leads to now.
+
+    ``version`` is that of its routing. A route with a ``problem`` can't be called.
+    """
+
+    agent_id: UUID
+    version: int
+    models: Sequence[Route]
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "models": lambda value: list_of(Route.decode)(value),
+    }
+
+
 class Change(Model):
     """A changed place of the state, as a JSON pointer (RFC 6901), with both values."""
 
@@ -399,6 +430,19 @@ class ChangedConnector(Model):
     }
 
 
+class ChangedName(Model):
+    """A name of a model that would lead elsewhere."""
+
+    model: str
+    before: RoutedName
+    after: RoutedName
+
+    CONVERTERS = {
+        "before": lambda value: RoutedName.decode(value),
+        "after": lambda value: RoutedName.decode(value),
+    }
+
+
 class CheckpointKey(Model):
     """The key as ``name+id+key``, the format of C2SP signed-note tools."""
 
@@ -420,6 +464,62 @@ class Completeness(Model):
         "exact": lambda value: KnownPart.decode(value),
         "estimated": lambda value: KnownPart.decode(value),
         "unknown": lambda value: UnknownPart.decode(value),
+    }
+
+
+class ConnectionCredential(Model):
+    """A secret of the connection's owner, and the header that it is sent in.
+
+    ``scheme`` stands before the value, with a space; null for none.
+    """
+
+    secret_name: str
+    header: str
+    scheme: str | None
+
+
+class ConnectionCredentialBody(Model):
+    """A secret of the caller, and how it is sent.
+
+    Anthropic takes its key in the header `x-api-key`, with the scheme null, and Azure
+    in `api-key`; most others in `Authorization`, with the scheme `Bearer`.
+    """
+
+    secret_name: str
+    header: str | NotGiven = NOT_GIVEN
+    scheme: str | None | NotGiven = NOT_GIVEN
+
+
+class ConnectionList(Model):
+    connections: Sequence[ConnectionResource]
+    end_cursor: UUID | None
+
+    CONVERTERS = {
+        "connections": lambda value: list_of(ConnectionResource.decode)(value),
+        "end_cursor": UUID,
+    }
+
+
+class ConnectionResource(Model):
+    """A connection to a server of models; ``credential`` never has a value."""
+
+    id: UUID
+    owner_id: UUID
+    name: str
+    base_url: str
+    dialects: Sequence[Dialect]
+    provider: str
+    credential: ConnectionCredential | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+    CONVERTERS = {
+        "id": UUID,
+        "owner_id": UUID,
+        "credential": lambda value: ConnectionCredential.decode(value),
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
     }
 
 
@@ -759,6 +859,20 @@ class DifferingTurns(Model):
     CONVERTERS = {
         "cost": decimal,
         "reported_cost": float,
+    }
+
+
+class ExplainedRoute(Model):
+    """A route; the first that matches the name is the decisive one."""
+
+    model: str
+    preset_id: UUID | None
+    tier: str | None
+    matched: bool
+    decisive: bool
+
+    CONVERTERS = {
+        "preset_id": UUID,
     }
 
 
@@ -1436,6 +1550,57 @@ class ModelEntry(Model):
     }
 
 
+class ModelPrice(Model):
+    """Prices of 1,000,000 tokens of a short prompt, contracts included.
+
+    Null is unknown, 0 is free. ``priced_as`` is the entry of the catalog,
+    ``provider/model``.
+    """
+
+    input_price_per_1m: Decimal | None
+    output_price_per_1m: Decimal | None
+    cache_creation_price_per_1m: Decimal | None
+    cache_read_price_per_1m: Decimal | None
+    currency: str | None
+    priced_as: str
+    price_id: str | None
+    contract_id: str | None
+
+    CONVERTERS = {
+        "input_price_per_1m": decimal,
+        "output_price_per_1m": decimal,
+        "cache_creation_price_per_1m": decimal,
+        "cache_read_price_per_1m": decimal,
+    }
+
+
+class ModelRoute(Model):
+    """A name of a model that a client sends, and what answers it.
+
+    ``model`` is a glob; either ``preset_id`` or ``tier`` is set.
+    """
+
+    model: str
+    preset_id: UUID | None
+    tier: str | None
+
+    CONVERTERS = {
+        "preset_id": UUID,
+    }
+
+
+class ModelRouteBody(Model):
+    """A name of a model, and the preset or the tier that answers it."""
+
+    model: str
+    preset_id: UUID | str | None | NotGiven = NOT_GIVEN
+    tier: str | None | NotGiven = NOT_GIVEN
+
+    CONVERTERS = {
+        "preset_id": UUID,
+    }
+
+
 class NamesChange(Model):
     """Agents see the connector's tools under other names, which begin otherwise.
 
@@ -1495,6 +1660,173 @@ class PartialSuccess(Model):
     errorMessage: str
 
 
+class PlannedGroup(Model):
+    targets: Sequence[PlannedTarget]
+
+    CONVERTERS = {
+        "targets": lambda value: list_of(PlannedTarget.decode)(value),
+    }
+
+
+class PlannedTarget(Model):
+    """A target of a preset.
+
+    ``connection`` and ``provider`` are null, and no call goes there, if the connection
+    is retired. ``fits`` says whether the prompt asked about fits into the context
+    window, null if that isn't known. ``price`` is null if there is none.
+    """
+
+    connection_id: UUID
+    connection: str | None
+    provider: str | None
+    model: str
+    weight: int
+    context_window: int | None
+    fits: bool | None
+    price: ModelPrice | None
+
+    CONVERTERS = {
+        "connection_id": UUID,
+        "price": lambda value: ModelPrice.decode(value),
+    }
+
+
+class PresetChange(Model):
+    """A part of a preset that differs, in words."""
+
+    part: str
+    before: str
+    after: str
+
+
+class PresetGrant(Model):
+    """Whether a preset is granted to an agent; ``version`` is the preset's."""
+
+    preset_id: UUID
+    agent_id: UUID
+    state: Literal["granted", "none"]
+    version: int
+
+    CONVERTERS = {
+        "preset_id": UUID,
+        "agent_id": UUID,
+    }
+
+
+class PresetGroup(Model):
+    """Targets that stand beside each other."""
+
+    targets: Sequence[PresetTarget]
+
+    CONVERTERS = {
+        "targets": lambda value: list_of(PresetTarget.decode)(value),
+    }
+
+
+class PresetGroupBody(Model):
+    targets: Sequence[PresetTargetBody]
+
+    CONVERTERS = {
+        "targets": lambda value: list_of(PresetTargetBody.decode)(value),
+    }
+
+
+class PresetList(Model):
+    presets: Sequence[PresetResource]
+    end_cursor: UUID | None
+
+    CONVERTERS = {
+        "presets": lambda value: list_of(PresetResource.decode)(value),
+        "end_cursor": UUID,
+    }
+
+
+class PresetResource(Model):
+    """Groups of targets in order, and how a call is tried on them."""
+
+    name: str
+    description: str
+    visibility: Literal["private", "public"]
+    groups: Sequence[PresetGroup]
+    attempts: int
+    total_timeout_s: int
+    first_byte_timeout_s: int
+    idle_timeout_s: int
+    sticky_s: int
+    fall_back_on: Sequence[int]
+    id: UUID
+    owner_id: UUID
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+    CONVERTERS = {
+        "groups": lambda value: list_of(PresetGroup.decode)(value),
+        "id": UUID,
+        "owner_id": UUID,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+    }
+
+
+class PresetTarget(Model):
+    """A connection, and the model that it is asked for.
+
+    Among the targets of a group, one gets calls in proportion to its ``weight``.
+    ``context_window`` is in tokens, null where it isn't known.
+    """
+
+    connection_id: UUID
+    model: str
+    weight: int
+    context_window: int | None
+
+    CONVERTERS = {
+        "connection_id": UUID,
+    }
+
+
+class PresetTargetBody(Model):
+    connection_id: UUID
+    model: str
+    weight: int | NotGiven = NOT_GIVEN
+    context_window: int | None | NotGiven = NOT_GIVEN
+
+    CONVERTERS = {
+        "connection_id": UUID,
+    }
+
+
+class PresetWithGrants(Model):
+    """A preset; ``granted_to`` are agents, null for callers who aren't its owner."""
+
+    name: str
+    description: str
+    visibility: Literal["private", "public"]
+    groups: Sequence[PresetGroup]
+    attempts: int
+    total_timeout_s: int
+    first_byte_timeout_s: int
+    idle_timeout_s: int
+    sticky_s: int
+    fall_back_on: Sequence[int]
+    id: UUID
+    owner_id: UUID
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    granted_to: Sequence[UUID] | None
+
+    CONVERTERS = {
+        "groups": lambda value: list_of(PresetGroup.decode)(value),
+        "id": UUID,
+        "owner_id": UUID,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+        "granted_to": list_of(UUID),
+    }
+
+
 class PreviewedCalls(Model):
     """The calls of the connectors named since a time, and those decided otherwise.
 
@@ -1511,6 +1843,64 @@ class PreviewedCalls(Model):
     CONVERTERS = {
         "since": datetime.fromisoformat,
         "examples": lambda value: list_of(ChangedCalls.decode)(value),
+    }
+
+
+class PreviewedModelCalls(Model):
+    """The calls of the agent's recorded turns since a time, and those routed otherwise.
+
+    By the model's name as it is recorded. ``is_complete`` is false if there were more
+    models than are compared; then those called most are.
+    """
+
+    since: datetime
+    calls: int
+    changed: int
+    is_complete: bool
+    examples: Sequence[ReroutedCalls]
+
+    CONVERTERS = {
+        "since": datetime.fromisoformat,
+        "examples": lambda value: list_of(ReroutedCalls.decode)(value),
+    }
+
+
+class PreviewedPreset(Model):
+    """What a change of a preset would do; ``version`` is the present one, for If-Match.
+
+    ``agents`` are those that are routed here, the first of them where there are more:
+    then `is_complete` is false. Whether each may call the preset isn't looked at.
+    """
+
+    preset_id: UUID
+    version: int
+    changes: Sequence[PresetChange]
+    agents: Sequence[RoutedAgent]
+    is_complete: bool
+
+    CONVERTERS = {
+        "preset_id": UUID,
+        "changes": lambda value: list_of(PresetChange.decode)(value),
+        "agents": lambda value: list_of(RoutedAgent.decode)(value),
+    }
+
+
+class PreviewedRouting(Model):
+    """What a replacement would do; ``version`` is the current one, for If-Match.
+
+    ``names`` are those that the routes before and after spell out and that would lead
+    elsewhere.
+    """
+
+    agent_id: UUID
+    version: int
+    names: Sequence[ChangedName]
+    recorded: PreviewedModelCalls
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "names": lambda value: list_of(ChangedName.decode)(value),
+        "recorded": lambda value: PreviewedModelCalls.decode(value),
     }
 
 
@@ -1542,6 +1932,24 @@ class PreviewedRules(Model):
         "not_observed": list_of(UUID),
         "recorded": lambda value: PreviewedCalls.decode(value),
         "warnings": lambda value: list_of(ToolRuleWarning.decode)(value),
+    }
+
+
+class PreviewedTiers(Model):
+    """What a replacement would do; ``version`` is the current one, for If-Match.
+
+    ``agents`` have routes to a tier that changes and no preset of their own for it, the
+    first of them where there are more: then `is_complete` is false.
+    """
+
+    version: int
+    changes: Sequence[TierChange]
+    agents: Sequence[RoutedAgent]
+    is_complete: bool
+
+    CONVERTERS = {
+        "changes": lambda value: list_of(TierChange.decode)(value),
+        "agents": lambda value: list_of(RoutedAgent.decode)(value),
     }
 
 
@@ -1780,6 +2188,19 @@ class ReplacedRules(Model):
     }
 
 
+class ReplacedTierRegistry(Model):
+    """The registry, and what the change made different."""
+
+    version: int
+    tiers: Mapping[str, UUID]
+    changes: Sequence[TierChange]
+
+    CONVERTERS = {
+        "tiers": dict_of(UUID),
+        "changes": lambda value: list_of(TierChange.decode)(value),
+    }
+
+
 class ReplayedAggregate(Model):
     """An aggregate's state after its events up to a position.
 
@@ -1865,6 +2286,74 @@ class RepricingReport(Model):
     }
 
 
+class ReroutedCalls(Model):
+    """Recorded calls of one model that would be answered by another preset."""
+
+    model: str
+    calls: int
+    last_at: datetime
+    before: RoutedName
+    after: RoutedName
+
+    CONVERTERS = {
+        "last_at": datetime.fromisoformat,
+        "before": lambda value: RoutedName.decode(value),
+        "after": lambda value: RoutedName.decode(value),
+    }
+
+
+class RestoredPreset(Model):
+    """The preset after the restore, and the log position that its terms are of."""
+
+    name: str
+    description: str
+    visibility: Literal["private", "public"]
+    groups: Sequence[PresetGroup]
+    attempts: int
+    total_timeout_s: int
+    first_byte_timeout_s: int
+    idle_timeout_s: int
+    sticky_s: int
+    fall_back_on: Sequence[int]
+    id: UUID
+    owner_id: UUID
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    position: int
+    changes: Sequence[PresetChange]
+
+    CONVERTERS = {
+        "groups": lambda value: list_of(PresetGroup.decode)(value),
+        "id": UUID,
+        "owner_id": UUID,
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+        "changes": lambda value: list_of(PresetChange.decode)(value),
+    }
+
+
+class RestoredRouting(Model):
+    """The routing after the restore, and the log position that it is restored from.
+
+    ``left_out`` names routes and tiers of then whose presets the agent may not call any
+    more, or whose tier is gone.
+    """
+
+    routes: Sequence[ModelRoute]
+    tiers: Mapping[str, UUID]
+    agent_id: UUID
+    version: int
+    position: int
+    left_out: Sequence[str]
+
+    CONVERTERS = {
+        "routes": lambda value: list_of(ModelRoute.decode)(value),
+        "tiers": dict_of(UUID),
+        "agent_id": UUID,
+    }
+
+
 class RestoredRules(Model):
     """All of the agent's current rules, and what the restore changed.
 
@@ -1891,12 +2380,160 @@ class RestoredRules(Model):
     }
 
 
+class RestoredTiers(Model):
+    """The registry after the restore, and the log position that it is restored from.
+
+    ``left_out`` are tiers of then whose presets have been retired since.
+    """
+
+    version: int
+    tiers: Mapping[str, UUID]
+    changes: Sequence[TierChange]
+    position: int
+    left_out: Sequence[str]
+
+    CONVERTERS = {
+        "tiers": dict_of(UUID),
+        "changes": lambda value: list_of(TierChange.decode)(value),
+    }
+
+
 class RevokedAgentToken(Model):
     id: UUID
     agent_id: UUID
 
     CONVERTERS = {
         "id": UUID,
+        "agent_id": UUID,
+    }
+
+
+class Route(Model):
+    """Where a route leads; ``problem`` says why nothing can be called by it.
+
+    Its targets are in groups in the order in which they are tried, and all of its
+    connections speak the ``dialects``.
+    """
+
+    model: str
+    problem: Problem | None
+    tier: RoutedTier | None
+    preset: RoutedPreset | None
+    dialects: Sequence[Dialect]
+    groups: Sequence[PlannedGroup]
+
+    CONVERTERS = {
+        "tier": lambda value: RoutedTier.decode(value),
+        "preset": lambda value: RoutedPreset.decode(value),
+        "groups": lambda value: list_of(PlannedGroup.decode)(value),
+    }
+
+
+class RoutedAgent(Model):
+    """An agent, and the names of models that its routing leads to a preset or tier.
+
+    ``tier`` is null for routes that name the preset themselves.
+    """
+
+    agent_id: UUID
+    models: Sequence[str]
+    tier: str | None
+
+    CONVERTERS = {
+        "agent_id": UUID,
+    }
+
+
+class RoutedName(Model):
+    """The preset that a name of a model leads to; null leads nowhere."""
+
+    preset_id: UUID | None
+    tier: str | None
+
+    CONVERTERS = {
+        "preset_id": UUID,
+    }
+
+
+class RoutedPreset(Model):
+    id: UUID
+    name: str
+    version: int
+
+    CONVERTERS = {
+        "id": UUID,
+    }
+
+
+class RoutedTier(Model):
+    """A tier, and whether the agent's routing or the registry says what it is."""
+
+    name: str
+    preset_id: UUID | None
+    said_by: Literal["agent", "registry"] | None
+
+    CONVERTERS = {
+        "preset_id": UUID,
+    }
+
+
+class RoutingAtPosition(Model):
+    """The routing as of a position of the log."""
+
+    routes: Sequence[ModelRoute]
+    tiers: Mapping[str, UUID]
+    agent_id: UUID
+    version: int
+    position: int
+
+    CONVERTERS = {
+        "routes": lambda value: list_of(ModelRoute.decode)(value),
+        "tiers": dict_of(UUID),
+        "agent_id": UUID,
+    }
+
+
+class RoutingExplanation(Model):
+    """Where a name of a model leads, with what that is based on.
+
+    ``problem`` says why it can't be called, null if it can. ``leads_to`` is the
+    decisive route with preset, targets and the prices of then; null without a route.
+    ``routing_since`` is the event that last changed the routing, ``preset_since`` the
+    preset or its grants, ``tiers_since`` the registry: null where there is none.
+    """
+
+    agent_id: UUID
+    model: str
+    position: int
+    version: int
+    problem: Problem | None
+    routes: Sequence[ExplainedRoute]
+    leads_to: Route | None
+    routing_since: Origin | None
+    tiers_since: Origin | None
+    preset_since: Origin | None
+
+    CONVERTERS = {
+        "agent_id": UUID,
+        "routes": lambda value: list_of(ExplainedRoute.decode)(value),
+        "leads_to": lambda value: Route.decode(value),
+        "routing_since": lambda value: Origin.decode(value),
+        "tiers_since": lambda value: Origin.decode(value),
+        "preset_since": lambda value: Origin.decode(value),
+    }
+
+
+class RoutingResource(Model):
+    """An agent's routing; ``version`` is 0 if it never had any."""
+
+    routes: Sequence[ModelRoute]
+    tiers: Mapping[str, UUID]
+    agent_id: UUID
+    version: int
+
+    CONVERTERS = {
+        "routes": lambda value: list_of(ModelRoute.decode)(value),
+        "tiers": dict_of(UUID),
         "agent_id": UUID,
     }
 
@@ -2267,6 +2904,34 @@ class TierBody(Model):
 
     CONVERTERS = {
         "price": decimal,
+    }
+
+
+class TierChange(Model):
+    """A tier that stands for another preset; null for none."""
+
+    tier: str
+    before: UUID | None
+    after: UUID | None
+
+    CONVERTERS = {
+        "before": UUID,
+        "after": UUID,
+    }
+
+
+class TierRegistry(Model):
+    """The preset of each tier, by the tier's name; ``version`` is 0 before the first.
+
+    ``position`` is the log position of this answer.
+    """
+
+    version: int
+    position: int
+    tiers: Mapping[str, UUID]
+
+    CONVERTERS = {
+        "tiers": dict_of(UUID),
     }
 
 
@@ -2836,12 +3501,18 @@ __all__ = [
     "AuditEntry",
     "AuditPage",
     "AuditedResource",
+    "CallableModels",
     "Cause",
     "Change",
     "ChangedCalls",
     "ChangedConnector",
+    "ChangedName",
     "CheckpointKey",
     "Completeness",
+    "ConnectionCredential",
+    "ConnectionCredentialBody",
+    "ConnectionList",
+    "ConnectionResource",
     "Connector",
     "ConnectorDecisions",
     "ConnectorDifference",
@@ -2859,8 +3530,10 @@ __all__ = [
     "DecisionsDifference",
     "Definitions",
     "DestroyedKey",
+    "Dialect",
     "Difference",
     "DifferingTurns",
+    "ExplainedRoute",
     "ExplainedRule",
     "ExplainedToolCall",
     "Explanation",
@@ -2897,13 +3570,31 @@ __all__ = [
     "Me",
     "ModelDifference",
     "ModelEntry",
+    "ModelPrice",
+    "ModelRoute",
+    "ModelRouteBody",
     "NamesChange",
     "NextTurns",
     "Origin",
     "Pagination",
     "PartialSuccess",
+    "PlannedGroup",
+    "PlannedTarget",
+    "PresetChange",
+    "PresetGrant",
+    "PresetGroup",
+    "PresetGroupBody",
+    "PresetList",
+    "PresetResource",
+    "PresetTarget",
+    "PresetTargetBody",
+    "PresetWithGrants",
     "PreviewedCalls",
+    "PreviewedModelCalls",
+    "PreviewedPreset",
+    "PreviewedRouting",
     "PreviewedRules",
+    "PreviewedTiers",
     "PriceChange",
     "PriceDoubt",
     "PriceHistory",
@@ -2911,6 +3602,7 @@ __all__ = [
     "PriceSource",
     "PriceValues",
     "PricedModel",
+    "Problem",
     "Provider",
     "ProviderEntry",
     "Rate",
@@ -2918,13 +3610,26 @@ __all__ = [
     "Readiness",
     "RemovedRules",
     "ReplacedRules",
+    "ReplacedTierRegistry",
     "ReplayedAggregate",
     "ReportedCost",
     "RepricedUsage",
     "RepricingReport",
+    "ReroutedCalls",
+    "RestoredPreset",
+    "RestoredRouting",
     "RestoredRules",
+    "RestoredTiers",
     "RevokedAgentToken",
     "Role",
+    "Route",
+    "RoutedAgent",
+    "RoutedName",
+    "RoutedPreset",
+    "RoutedTier",
+    "RoutingAtPosition",
+    "RoutingExplanation",
+    "RoutingResource",
     "RuleOnConnector",
     "RulesOnConnector",
     "SecretList",
@@ -2947,6 +3652,8 @@ __all__ = [
     "StructureBody",
     "Tier",
     "TierBody",
+    "TierChange",
+    "TierRegistry",
     "Token",
     "TokenList",
     "TokenSums",

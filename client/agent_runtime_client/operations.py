@@ -355,6 +355,114 @@ POST_GENAI_PRICES_IMPORT: Final = Operation(
 POST_LITELLM_IMPORT: Final = Operation(
     "post_litellm_import", "POST", "/api/llm-router/prices/imports/litellm"
 )
+POST_MODEL_CONNECTION: Final = Operation(
+    "post_model_connection", "POST", "/api/llm-router/connections", takes_key=True
+)
+GET_MODEL_CONNECTIONS: Final = Operation(
+    "get_model_connections",
+    "GET",
+    "/api/llm-router/connections",
+    takes_min_position=True,
+)
+PUT_MODEL_CONNECTION: Final = Operation(
+    "put_model_connection",
+    "PUT",
+    "/api/llm-router/connections/{connection_id}",
+    takes_key=True,
+)
+DELETE_MODEL_CONNECTION: Final = Operation(
+    "delete_model_connection",
+    "DELETE",
+    "/api/llm-router/connections/{connection_id}",
+    takes_key=True,
+)
+GET_MODEL_CONNECTION: Final = Operation(
+    "get_model_connection",
+    "GET",
+    "/api/llm-router/connections/{connection_id}",
+    takes_min_position=True,
+)
+POST_PRESET: Final = Operation(
+    "post_preset", "POST", "/api/llm-router/presets", takes_key=True
+)
+GET_PRESETS: Final = Operation(
+    "get_presets", "GET", "/api/llm-router/presets", takes_min_position=True
+)
+PUT_PRESET: Final = Operation(
+    "put_preset", "PUT", "/api/llm-router/presets/{preset_id}", takes_key=True
+)
+DELETE_PRESET: Final = Operation(
+    "delete_preset", "DELETE", "/api/llm-router/presets/{preset_id}", takes_key=True
+)
+GET_PRESET: Final = Operation(
+    "get_preset", "GET", "/api/llm-router/presets/{preset_id}", takes_min_position=True
+)
+POST_PRESET_PREVIEW: Final = Operation(
+    "post_preset_preview",
+    "POST",
+    "/api/llm-router/presets/{preset_id}/preview",
+    takes_key=True,
+)
+POST_PRESET_RESTORE: Final = Operation(
+    "post_preset_restore",
+    "POST",
+    "/api/llm-router/presets/{preset_id}/restore",
+    takes_key=True,
+)
+PUT_PRESET_AGENT: Final = Operation(
+    "put_preset_agent",
+    "PUT",
+    "/api/llm-router/presets/{preset_id}/agents/{agent_id}",
+    takes_key=True,
+)
+DELETE_PRESET_AGENT: Final = Operation(
+    "delete_preset_agent",
+    "DELETE",
+    "/api/llm-router/presets/{preset_id}/agents/{agent_id}",
+    takes_key=True,
+)
+PUT_TIERS: Final = Operation(
+    "put_tiers", "PUT", "/api/llm-router/tiers", takes_key=True
+)
+GET_TIERS: Final = Operation(
+    "get_tiers", "GET", "/api/llm-router/tiers", takes_min_position=True
+)
+POST_TIERS_PREVIEW: Final = Operation(
+    "post_tiers_preview", "POST", "/api/llm-router/tiers/preview", takes_key=True
+)
+POST_TIERS_RESTORE: Final = Operation(
+    "post_tiers_restore", "POST", "/api/llm-router/tiers/restore", takes_key=True
+)
+PUT_MODEL_ROUTING: Final = Operation(
+    "put_model_routing", "PUT", "/api/agents/{agent_id}/llm-routing", takes_key=True
+)
+GET_MODEL_ROUTING: Final = Operation(
+    "get_model_routing",
+    "GET",
+    "/api/agents/{agent_id}/llm-routing",
+    takes_min_position=True,
+)
+POST_MODEL_ROUTING_RESTORE: Final = Operation(
+    "post_model_routing_restore",
+    "POST",
+    "/api/agents/{agent_id}/llm-routing/restore",
+    takes_key=True,
+)
+GET_AGENT_MODELS: Final = Operation(
+    "get_agent_models", "GET", "/api/agents/{agent_id}/llm-routing/models"
+)
+POST_MODEL_ROUTING_PREVIEW: Final = Operation(
+    "post_model_routing_preview",
+    "POST",
+    "/api/agents/{agent_id}/llm-routing/preview",
+    takes_key=True,
+)
+GET_MODEL_ROUTING_EXPLANATION: Final = Operation(
+    "get_model_routing_explanation",
+    "GET",
+    "/api/agents/{agent_id}/llm-routing/explain",
+    takes_min_position=True,
+)
 GET_AUDIT_EVENTS: Final = Operation(
     "get_audit_events", "GET", "/api/audit/events", takes_min_position=True
 )

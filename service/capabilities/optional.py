@@ -17,6 +17,10 @@ from service.gateway.config import GatewayConfig
 from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.gateway.listings.aggregate import ToolListing
 from service.gateway.tokens.aggregate import AgentTokens
+from service.model_gateway.connections.aggregate import ModelConnection
+from service.model_gateway.presets.aggregate import ModelPreset
+from service.model_gateway.routing.aggregate import ModelRouting
+from service.model_gateway.tiers.aggregate import ModelTiers
 from service.settings import variable_of
 from service.tracing.config import TracingConfig
 
@@ -25,6 +29,12 @@ def _gateway() -> Capability:
     from service.capabilities.gateway import GATEWAY
 
     return GATEWAY
+
+
+def _model_gateway() -> Capability:
+    from service.capabilities.model_gateway import MODEL_GATEWAY
+
+    return MODEL_GATEWAY
 
 
 def _relay() -> Capability:
@@ -113,6 +123,13 @@ GATEWAY: Final = OptionalCapability(
     imports={"tracing": "tool calls have spans"},
     requires=("aiohappyeyeballs", "httptools", "jsonschema_rs", "yarl"),
     extra="gateway",
+)
+MODEL_GATEWAY: Final = OptionalCapability(
+    name="model_gateway",
+    packages=("service.model_gateway", "projections.model_gateway"),
+    load=_model_gateway,
+    aggregates=(ModelConnection, ModelPreset, ModelRouting, ModelTiers),
+    followers=("model_gateway",),
 )
 RELAY: Final = OptionalCapability(
     name="relay",

@@ -1,6 +1,6 @@
 """The gateway's settings of a connector, over HTTP."""
 
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from aiohttp import web
@@ -28,19 +28,13 @@ from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.requests import RequestModel
 from service.http.validation_errors import explained, fault_at
+from service.secrets.headers import SecretHeader, SecretScheme
 from service.secrets.names import SecretName
 
 routes = Routes("mcp")
 
 NO_SUCH_CONNECTOR = "no such connector, or none that the caller can see"
 NOT_OWNER = "the caller is neither its owner nor a superuser"
-HEADER_PATTERN: Final = explained(
-    r"^(Authorization|[Xx]-[A-Za-z0-9-]{1,62}|[A-Za-z0-9]{1,32}-?([Kk]ey|[Tt]oken))$",
-    "must be Authorization, begin with X-, or end in Key or Token",
-)
-SCHEME_PATTERN: Final = explained(
-    r"^[A-Za-z0-9-]{1,32}$", "must have 1 to 32 characters of A-Z a-z 0-9 -"
-)
 
 
 class GatewaySettingsBody(RequestModel):
@@ -111,14 +105,8 @@ class CredentialBody(RequestModel):
         ),
     ]
     secret_name: SecretName | None = None
-    header: Annotated[str, Field(pattern=HEADER_PATTERN)] = "Authorization"
-    scheme: Annotated[
-        str | None,
-        Field(
-            pattern=SCHEME_PATTERN,
-            description="Precedes the value, with a space; null for none.",
-        ),
-    ] = "Bearer"
+    header: SecretHeader = "Authorization"
+    scheme: SecretScheme = "Bearer"
 
     @model_validator(mode="after")
     def _names_a_secret_of_the_owner(self) -> Self:

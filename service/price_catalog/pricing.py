@@ -63,7 +63,7 @@ async def price_call(
     first one with a price counts. ``provider`` is the name that the telemetry uses.
     """
     unpriced = Charge(unpriced=Unpriced.NO_SUCH_MODEL)
-    async for entry in _entries(provider, models, at, catalog):
+    async for entry in entries_of(provider, models, at, catalog):
         pricing = await catalog.find(
             ModelPricing, ModelPricing.create_id(entry.provider, entry.model)
         )
@@ -87,7 +87,7 @@ async def price_call(
     return unpriced
 
 
-async def _entries(
+async def entries_of(
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,

@@ -13,13 +13,17 @@ THINGS: Final[Mapping[str, str]] = {
     "approvals": "tool calls that a person is asked about",
     "audit": "the audit trail: read, follow, export, verify",
     "calls": "tool calls of agents, each with its explanation",
+    "connections": "connections to servers of models",
     "connectors": "connectors, their publication and grants",
     "contracts": "contract prices: discounts and prices of your own",
+    "presets": "presets: which connection and model answer a call",
     "prices": "providers, models and their prices",
+    "routing": "which preset answers each model that an agent names",
     "rules": "tool rules: which tools an agent may call",
     "secrets": "your secrets",
     "service": "readiness, metrics and the API's documents",
     "sessions": "sessions with their turns, tokens and cost",
+    "tiers": "the registry of tiers",
     "usage": "sums of tokens and cost",
     "users": "users, their roles and tokens",
 }
@@ -29,7 +33,12 @@ OTHERS: Final[Mapping[str, str]] = {
     "completion": "print the completion script for a shell",
 }
 
-_AREAS: Final[Mapping[str, str]] = {"rules": "tool_rules"}
+# Of the client, where the thing has a shorter name.
+AREAS: Final[Mapping[str, str]] = {
+    "connections": "model_connections",
+    "routing": "model_routing",
+    "rules": "tool_rules",
+}
 _VERBS: Final[Mapping[str, str]] = {"get": "show", "get_by_name": "find"}
 # Methods whose verbs are written by hand, because they write files or never end.
 _BY_HAND: Final = {
@@ -42,7 +51,7 @@ _BY_HAND: Final = {
 def resource_of(thing: str) -> type[Any]:
     """Return the client's resource class of a thing."""
     resources = import_module("agent_runtime_client._sync.resources")
-    area = _AREAS.get(thing, thing)
+    area = AREAS.get(thing, thing)
     name = "".join(part.title() for part in area.split("_")) + "Resource"
     found: type[Any] = getattr(resources, name)
     return found

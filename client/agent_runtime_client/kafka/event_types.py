@@ -1030,6 +1030,84 @@ class MatchRulesProviderChangedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConnectionRegisteredV1:
+    """A connection to a server of models was registered.
+
+    Emitted by `POST /api/llm-router/connections`.
+    """
+
+    owner_id: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConnectionEditedV1:
+    """The connection has these settings from now on.
+
+    Emitted by `PUT /api/llm-router/connections/{connection_id}`.
+    """
+
+    settings: Mapping[str, Any]
+    previous: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConnectionRetiredV1:
+    """The connection was retired permanently: no call uses it any more.
+
+    Emitted by `DELETE /api/llm-router/connections/{connection_id}`.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPresetMadeV1:
+    """A preset was made. Emitted by `POST /api/llm-router/presets`."""
+
+    owner_id: str
+    terms: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPresetEditedV1:
+    """The preset has these terms from now on.
+
+    Emitted by `PUT /api/llm-router/presets/{preset_id}` and `POST /api/llm-
+    router/presets/{preset_id}/restore`.
+    """
+
+    terms: Mapping[str, Any]
+    previous: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPresetGrantedToAgentV1:
+    """The agent may be routed to the preset, also while that is private.
+
+    Emitted by `PUT /api/llm-router/presets/{preset_id}/agents/{agent_id}`.
+    """
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPresetGrantRevokedV1:
+    """The agent may no longer be routed to the preset, unless that is public.
+
+    Emitted by `DELETE /api/llm-router/presets/{preset_id}/agents/{agent_id}`.
+    """
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPresetRetiredV1:
+    """The preset was retired permanently: no agent is routed to it any more.
+
+    Emitted by `DELETE /api/llm-router/presets/{preset_id}`.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingListedV1:
     """A model gets its first price; the next event holds it.
 
@@ -1094,6 +1172,48 @@ class ModelPricingPriceAnnotatedV1:
 
     price_version: int
     notes: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRoutingCreatedV1:
+    """An agent gets its first routes; the next event holds them.
+
+    Emitted by `PUT /api/agents/{agent_id}/llm-routing`.
+    """
+
+    agent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRoutingReplacedV1:
+    """The agent has exactly these routes and tiers of its own from now on.
+
+    Emitted by `PUT /api/agents/{agent_id}/llm-routing` and `POST
+    /api/agents/{agent_id}/llm-routing/restore`.
+    """
+
+    agent_id: str
+    terms: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTiersCreatedV1:
+    """The registry of tiers was begun; the next event holds the first ones.
+
+    Emitted by `PUT /api/llm-router/tiers`.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTiersReplacedV1:
+    """These tiers stand for these presets from now on.
+
+    `tiers` holds only those that differ from before; null for one that is gone.
+    Emitted by `PUT /api/llm-router/tiers` and `POST /api/llm-
+    router/tiers/restore`.
+    """
+
+    tiers: Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1626,11 +1746,23 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "log.epoch_changed.v1": LogEpochChangedV1,
     "match_rules.listed.v1": MatchRulesListedV1,
     "match_rules.provider_changed.v1": MatchRulesProviderChangedV1,
+    "model_connection.registered.v1": ModelConnectionRegisteredV1,
+    "model_connection.edited.v1": ModelConnectionEditedV1,
+    "model_connection.retired.v1": ModelConnectionRetiredV1,
+    "model_preset.made.v1": ModelPresetMadeV1,
+    "model_preset.edited.v1": ModelPresetEditedV1,
+    "model_preset.granted_to_agent.v1": ModelPresetGrantedToAgentV1,
+    "model_preset.grant_revoked.v1": ModelPresetGrantRevokedV1,
+    "model_preset.retired.v1": ModelPresetRetiredV1,
     "model_pricing.listed.v1": ModelPricingListedV1,
     "model_pricing.price_set.v2": ModelPricingPriceSetV2,
     "model_pricing.price_ended.v1": ModelPricingPriceEndedV1,
     "model_pricing.price_corrected.v2": ModelPricingPriceCorrectedV2,
     "model_pricing.price_annotated.v1": ModelPricingPriceAnnotatedV1,
+    "model_routing.created.v1": ModelRoutingCreatedV1,
+    "model_routing.replaced.v1": ModelRoutingReplacedV1,
+    "model_tiers.created.v1": ModelTiersCreatedV1,
+    "model_tiers.replaced.v1": ModelTiersReplacedV1,
     "provider.added.v1": ProviderAddedV1,
     "provider.contract_set.v1": ProviderContractSetV1,
     "provider.contract_ended.v1": ProviderContractEndedV1,

@@ -10,7 +10,7 @@ import pytest
 from aiohttp.test_utils import TestClient
 
 from agent_runtime_client import AgentRuntime
-from agent_runtime_client.art.things import OTHERS, THINGS, methods_of
+from agent_runtime_client.art.things import AREAS, OTHERS, THINGS, methods_of
 from tests.integration.client.art import Art
 from tests.integration.client.conftest import url_of
 from tests.support.callers import Caller, Callers
@@ -147,9 +147,7 @@ def test_each_area_of_the_client_is_a_thing() -> None:
     areas = {name for name in dir(AgentRuntime) if not name.startswith("_")}
     methods = {"at_least", "close", "epoch", "position", "with_options"}
 
-    assert {"tool_rules" if each == "rules" else each for each in THINGS} == (
-        areas - methods
-    )
+    assert {AREAS.get(each, each) for each in THINGS} == (areas - methods)
     for thing in THINGS:
         verbs = [verb for verb, _ in methods_of(thing)]
         assert len(verbs) == len(set(verbs)), thing

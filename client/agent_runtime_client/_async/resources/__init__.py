@@ -9,10 +9,18 @@ from agent_runtime_client._async.resources.audit import AsyncAuditResource
 from agent_runtime_client._async.resources.calls import AsyncCallsResource
 from agent_runtime_client._async.resources.connectors import AsyncConnectorsResource
 from agent_runtime_client._async.resources.contracts import AsyncContractsResource
+from agent_runtime_client._async.resources.model_connections import (
+    AsyncModelConnectionsResource,
+)
+from agent_runtime_client._async.resources.model_routing import (
+    AsyncModelRoutingResource,
+)
+from agent_runtime_client._async.resources.presets import AsyncPresetsResource
 from agent_runtime_client._async.resources.prices import AsyncPricesResource
 from agent_runtime_client._async.resources.secrets import AsyncSecretsResource
 from agent_runtime_client._async.resources.service import AsyncServiceResource
 from agent_runtime_client._async.resources.sessions import AsyncSessionsResource
+from agent_runtime_client._async.resources.tiers import AsyncTiersResource
 from agent_runtime_client._async.resources.tool_rules import AsyncToolRulesResource
 from agent_runtime_client._async.resources.usage import AsyncUsageResource
 from agent_runtime_client._async.resources.users import AsyncUsersResource
@@ -48,6 +56,18 @@ class AsyncResources:
         return AsyncContractsResource(self._caller)
 
     @cached_property
+    def model_connections(self) -> AsyncModelConnectionsResource:
+        return AsyncModelConnectionsResource(self._caller)
+
+    @cached_property
+    def model_routing(self) -> AsyncModelRoutingResource:
+        return AsyncModelRoutingResource(self._caller)
+
+    @cached_property
+    def presets(self) -> AsyncPresetsResource:
+        return AsyncPresetsResource(self._caller)
+
+    @cached_property
     def prices(self) -> AsyncPricesResource:
         return AsyncPricesResource(self._caller)
 
@@ -62,6 +82,10 @@ class AsyncResources:
     @cached_property
     def sessions(self) -> AsyncSessionsResource:
         return AsyncSessionsResource(self._caller)
+
+    @cached_property
+    def tiers(self) -> AsyncTiersResource:
+        return AsyncTiersResource(self._caller)
 
     @cached_property
     def tool_rules(self) -> AsyncToolRulesResource:

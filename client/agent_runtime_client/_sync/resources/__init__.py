@@ -10,10 +10,18 @@ from agent_runtime_client._sync.resources.audit import AuditResource
 from agent_runtime_client._sync.resources.calls import CallsResource
 from agent_runtime_client._sync.resources.connectors import ConnectorsResource
 from agent_runtime_client._sync.resources.contracts import ContractsResource
+from agent_runtime_client._sync.resources.model_connections import (
+    ModelConnectionsResource,
+)
+from agent_runtime_client._sync.resources.model_routing import (
+    ModelRoutingResource,
+)
+from agent_runtime_client._sync.resources.presets import PresetsResource
 from agent_runtime_client._sync.resources.prices import PricesResource
 from agent_runtime_client._sync.resources.secrets import SecretsResource
 from agent_runtime_client._sync.resources.service import ServiceResource
 from agent_runtime_client._sync.resources.sessions import SessionsResource
+from agent_runtime_client._sync.resources.tiers import TiersResource
 from agent_runtime_client._sync.resources.tool_rules import ToolRulesResource
 from agent_runtime_client._sync.resources.usage import UsageResource
 from agent_runtime_client._sync.resources.users import UsersResource
@@ -49,6 +57,18 @@ class Resources:
         return ContractsResource(self._caller)
 
     @cached_property
+    def model_connections(self) -> ModelConnectionsResource:
+        return ModelConnectionsResource(self._caller)
+
+    @cached_property
+    def model_routing(self) -> ModelRoutingResource:
+        return ModelRoutingResource(self._caller)
+
+    @cached_property
+    def presets(self) -> PresetsResource:
+        return PresetsResource(self._caller)
+
+    @cached_property
     def prices(self) -> PricesResource:
         return PricesResource(self._caller)
 
@@ -63,6 +83,10 @@ class Resources:
     @cached_property
     def sessions(self) -> SessionsResource:
         return SessionsResource(self._caller)
+
+    @cached_property
+    def tiers(self) -> TiersResource:
+        return TiersResource(self._caller)
 
     @cached_property
     def tool_rules(self) -> ToolRulesResource:

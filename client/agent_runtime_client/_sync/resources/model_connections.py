@@ -1,0 +1,155 @@
+"""Connections to the servers that answer model calls."""
+# Made by "make generated"; do not edit.
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from agent_runtime_client import operations
+from agent_runtime_client._sync.caller import Caller
+from agent_runtime_client._sync.pages import Pages, Paging
+from agent_runtime_client.models import (
+    ConnectionCredentialBody,
+    ConnectionList,
+    ConnectionResource,
+    Dialect,
+)
+from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
+
+
+class ModelConnectionsResource:
+    """Connections to the servers that answer model calls."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def register(
+        self,
+        *,
+        name: str,
+        base_url: str,
+        dialects: Sequence[Dialect],
+        provider: str,
+        credential: ConnectionCredentialBody | None | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> ConnectionResource:
+        """Register a connection to a server that answers model calls.
+
+        The caller becomes its owner, and its calls send the caller's secret. Nobody
+        calls it before a preset of the same owner names it.
+
+        :param base_url: An http or https URL without credentials, to which the path of
+            the dialect is added: `/chat/completions`, `/responses`, `/embeddings` or
+            `/messages`. Of most providers it ends in `/v1`.
+        :param dialects: What the server speaks; nothing is translated.
+        :param provider: Whose prices its calls have, in the provider catalog.
+        :param credential: What its calls carry; null for a server without keys.
+        """
+        return self._caller.model(
+            operations.POST_MODEL_CONNECTION,
+            ConnectionResource,
+            body={
+                "name": name,
+                "base_url": base_url,
+                "dialects": dialects,
+                "provider": provider,
+                "credential": credential,
+            },
+            idempotency_key=idempotency_key,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        after: UUID | str | NotGiven = NOT_GIVEN,
+    ) -> Pages[ConnectionResource, ConnectionList]:
+        """List the caller's connections to servers of models, by id.
+
+        Superusers and auditors see all.
+
+        :param limit: Maximum number of items on the page.
+        :param after: `end_cursor` of the previous page.
+        """
+        return Pages(
+            self._caller,
+            operations.GET_MODEL_CONNECTIONS,
+            ConnectionList,
+            Paging("connections", "after", cursor=("end_cursor",), more=()),
+            query={"limit": limit, "after": after},
+        )
+
+    def change(
+        self,
+        connection_id: UUID | str,
+        *,
+        name: str,
+        base_url: str,
+        dialects: Sequence[Dialect],
+        provider: str,
+        credential: ConnectionCredentialBody | None | NotGiven = NOT_GIVEN,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> ConnectionResource:
+        """Change all settings of a connection.
+
+        For its owner alone, whose secret it sends. Presets that name it go on with it:
+        one whose connections no longer have a dialect in common can't be called.
+
+        :param base_url: An http or https URL without credentials, to which the path of
+            the dialect is added: `/chat/completions`, `/responses`, `/embeddings` or
+            `/messages`. Of most providers it ends in `/v1`.
+        :param dialects: What the server speaks; nothing is translated.
+        :param provider: Whose prices its calls have, in the provider catalog.
+        :param credential: What its calls carry; null for a server without keys.
+        """
+        return self._caller.model(
+            operations.PUT_MODEL_CONNECTION,
+            ConnectionResource,
+            path={"connection_id": connection_id},
+            body={
+                "name": name,
+                "base_url": base_url,
+                "dialects": dialects,
+                "provider": provider,
+                "credential": credential,
+            },
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def retire(
+        self,
+        connection_id: UUID | str,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> ConnectionResource:
+        """Retire a connection.
+
+        This can't be undone: no call uses it any more, and it can't be found. Its
+        history is kept.
+        """
+        return self._caller.model(
+            operations.DELETE_MODEL_CONNECTION,
+            ConnectionResource,
+            path={"connection_id": connection_id},
+            if_match=if_match,
+            idempotency_key=idempotency_key,
+        )
+
+    def get(
+        self, connection_id: UUID | str, *, at: int | datetime | NotGiven = NOT_GIVEN
+    ) -> ConnectionResource:
+        """Get a connection, now or as of an earlier position or time.
+
+        For its owner, superusers and auditors. A retired one has only a past.
+
+        :param at: A log position or a time: answer as of then.
+        """
+        return self._caller.model(
+            operations.GET_MODEL_CONNECTION,
+            ConnectionResource,
+            path={"connection_id": connection_id},
+            query={"at": at},
+        )

@@ -1,0 +1,1 @@
+"""Lists of connections and presets, and how agents' calls are routed."""

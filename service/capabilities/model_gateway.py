@@ -1,0 +1,44 @@
+"""Connections to servers of models, and how agents' model calls are routed."""
+
+from aiohttp import web
+
+from projections.model_gateway.previewing import ReadRecordedModels, ReadRoutedAgents
+from projections.model_gateway.projector import ModelGatewayProjector
+from projections.model_gateway.routes import routes as lists
+from projections.model_gateway.routing_routes import router_routes as tier_reads
+from projections.model_gateway.routing_routes import routes as routing_reads
+from service.capabilities.declaration import Capability, Process
+from service.model_gateway.connections.routes import routes as connection_commands
+from service.model_gateway.presets.grant_routes import routes as preset_grants
+from service.model_gateway.presets.preview_routes import routes as preset_previews
+from service.model_gateway.presets.routes import routes as preset_commands
+from service.model_gateway.recorded_models import RECORDED_MODELS
+from service.model_gateway.routed_agents import ROUTED_AGENTS
+from service.model_gateway.routing.preview_routes import routes as routing_previews
+from service.model_gateway.routing.routes import routes as routing_commands
+from service.model_gateway.tiers.routes import routes as tier_commands
+
+
+def _add_resources(app: web.Application, process: Process) -> None:
+    app[ROUTED_AGENTS] = ReadRoutedAgents(process.resources.pool)
+    app[RECORDED_MODELS] = ReadRecordedModels(process.resources.pool)
+
+
+MODEL_GATEWAY = Capability(
+    name="model_gateway",
+    routes=(
+        connection_commands,
+        preset_commands,
+        preset_previews,
+        preset_grants,
+        lists,
+        tier_commands,
+        tier_reads,
+        routing_commands,
+        routing_previews,
+        routing_reads,
+    ),
+    projectors=(ModelGatewayProjector(),),
+    foreign_tables=("agent_manager", "agent_reader", "usage_of_quarter"),
+    app_resources=_add_resources,
+)

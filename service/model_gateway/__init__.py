@@ -1,0 +1,1 @@
+"""Which models agents may call: connections, presets, tiers and agents' routing."""

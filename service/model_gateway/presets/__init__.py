@@ -1,0 +1,1 @@
+"""Presets: named choices of the connection and model that answer a call."""

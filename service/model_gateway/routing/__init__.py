@@ -1,0 +1,1 @@
+"""Which preset answers each name of a model that an agent sends."""

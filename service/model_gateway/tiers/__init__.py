@@ -1,0 +1,1 @@
+"""The registry of tiers: for each name a preset, for all agents."""
