@@ -5,12 +5,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from service.model_gateway.presets.terms import TARGETS_MAX
 from service.resources import Resources
 from service.sessions.otlp.pending import SPANS_OF_TRACE_MAX
 from service.tool_rules.body import RULES_MAX
 from service.tool_rules.commands import RULES_PER_AGENT_MAX
 from tests.support.audit.tampering import sign
 from tests.support.callers import Caller
+from tests.support.model_gateway.operations import (
+    hostile_models,
+    preset,
+    target,
+)
 from tests.support.operations.asks import LONG_TEXT, World
 from tests.support.operations.catalog import make_things
 from tests.support.operations.walk import Walk
@@ -36,6 +42,7 @@ async def make_large_world(resources: Resources, caller: Caller, folder: Path) -
     world.ids |= {"asset": "page.js", "user_name": "ada", **CONSOLE_FILE}
     world.turn = dict(walk.examples["post_turn"]["body"])
     await _make_rules(world)
+    await _make_routing(world)
     await _make_sessions(world)
     await _make_long_turns(world)
     await _make_pages(world)
@@ -98,6 +105,27 @@ async def _replace(
     await world.caught_up()
     entry = await world.caller.get(f"/api/audit/events/{reply.position}")
     world.ids[f"{name}_rules_id"] = entry.data["resource"]["id"]
+
+
+async def _make_routing(world: World) -> None:
+    """Let an agent have as many routes as it can, each to as many targets."""
+    caller, agent_id = world.caller, world.ids["hostile_agent_id"]
+    connection_id = world.ids["connection_id"]
+    routes = []
+    for number, model in enumerate(hostile_models()):
+        targets = [
+            target(connection_id, f"swift-{number}-{each}")
+            for each in range(TARGETS_MAX)
+        ]
+        made = await caller.post(
+            "/api/llm-router/presets", preset(targets, visibility="public")
+        )
+        assert made.status == 201, made.data
+        routes.append({"model": model, "preset_id": made.data["id"]})
+    world.ids["public_preset_id"] = routes[0]["preset_id"]
+    path = f"/api/agents/{agent_id}/llm-routing"
+    reply = await caller.put(path, {"routes": routes})
+    assert reply.status == 200, reply.data
 
 
 async def _make_sessions(world: World) -> None:

@@ -1,8 +1,13 @@
 """How the walks over all operations call those of the model gateway."""
 
+from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
-from tests.support.operations.asks import whole_page
+from service.model_gateway.presets.terms import TARGETS_MAX
+from service.model_gateway.routing.terms import ROUTES_MAX
+from service.model_gateway.tiers.body import TIERS_MAX
+from tests.support.operations.asks import Ask, World, json_ask, whole_page
 from tests.support.operations.declaration import WalkedOperations
 from tests.support.operations.walk import Walk
 
@@ -126,6 +131,71 @@ async def end(walk: Walk) -> None:
     await walk.call("delete_model_connection")
 
 
+def hostile_models() -> list[str]:
+    """Patterns with many ways to match, each with its own end."""
+    return [f"{'*a' * 61}*{number:02}?" for number in range(ROUTES_MAX)]
+
+
+def _preset(world: World) -> Iterator[Ask]:
+    long = "\N{GRINNING FACE}" * 120
+    targets = [
+        target(world.ids["connection_id"], f"{number}{long}")
+        for number in range(TARGETS_MAX)
+    ]
+    for what, groups in (
+        ("one group", [targets]),
+        (
+            "as many groups as there may be",
+            [targets[:9], *([each] for each in targets[9:])],
+        ),
+    ):
+        yield json_ask(what, preset(*groups, description="d" * 2000))
+    unknown = [
+        target(f"{number:08x}-0000-4000-8000-000000000000")
+        for number in range(TARGETS_MAX)
+    ]
+    yield json_ask("unknown connections", preset(unknown))
+
+
+def _tiers(world: World) -> Iterator[Ask]:
+    names = [f"{'t' * 60}{number:03}" for number in range(TIERS_MAX)]
+    there = dict.fromkeys(names, world.ids["preset_id"])
+    yield json_ask("as many tiers as there may be", {"tiers": there})
+    unknown = {
+        name: f"{number:08x}-0000-4000-8000-000000000000"
+        for number, name in enumerate(names)
+    }
+    yield json_ask("unknown presets", {"tiers": unknown})
+
+
+def _routing(world: World) -> Iterator[Ask]:
+    preset_id = world.ids["public_preset_id"]
+    agents = {"agent_id": world.ids["hostile_agent_id"]}
+    for what, models in (
+        ("hostile patterns", hostile_models()),
+        ("question marks", [f"{'?' * 120}{each:02}" for each in range(ROUTES_MAX)]),
+    ):
+        routes = [{"model": each, "preset_id": preset_id} for each in models]
+        yield json_ask(what, {"routes": routes}, **agents)
+    routes = [
+        {"model": each, "preset_id": f"{number:08x}-0000-4000-8000-000000000000"}
+        for number, each in enumerate(hostile_models())
+    ]
+    yield json_ask("unknown presets", {"routes": routes}, **agents)
+
+
+def _explained(world: World) -> Iterator[Ask]:
+    path = {"agent_id": world.ids["hostile_agent_id"]}
+    for model in ("a" * 256, "*" * 256, "b"):
+        query = urlencode({"model": model, "input_tokens": 100_000})
+        yield Ask(what=f"a model of {model[0]}", path=path, query=query)
+
+
+def _models(world: World) -> Iterator[Ask]:
+    path = {"agent_id": world.ids["hostile_agent_id"]}
+    yield Ask(what="as many targets as there may be", path=path)
+
+
 OPERATIONS = WalkedOperations(
     after=("agents", "secrets", "price_catalog"),
     make=make,
@@ -134,31 +204,31 @@ OPERATIONS = WalkedOperations(
     worst={
         "get_model_connections": whole_page,
         "get_presets": whole_page,
+        "post_preset": _preset,
+        "put_preset": _preset,
+        "post_preset_preview": _preset,
+        "put_tiers": _tiers,
+        "post_tiers_preview": _tiers,
+        "put_model_routing": _routing,
+        "post_model_routing_preview": _routing,
+        "get_model_routing": _models,
+        "get_model_routing_explanation": _explained,
+        "get_agent_models": _models,
     },
     simple=frozenset(
         [
             "delete_model_connection",
             "delete_preset",
             "delete_preset_agent",
-            "get_agent_models",
             "get_model_connection",
-            "get_model_routing",
-            "get_model_routing_explanation",
             "get_preset",
             "get_tiers",
             "post_model_connection",
-            "post_model_routing_preview",
             "post_model_routing_restore",
-            "post_preset",
-            "post_preset_preview",
             "post_preset_restore",
-            "post_tiers_preview",
             "post_tiers_restore",
             "put_model_connection",
-            "put_model_routing",
-            "put_preset",
             "put_preset_agent",
-            "put_tiers",
         ]
     ),
 )
