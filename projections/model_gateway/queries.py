@@ -1,7 +1,8 @@
 """Queries of connections, presets, and the agents that are routed to them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from psycopg.rows import dict_row
@@ -9,10 +10,10 @@ from psycopg.rows import dict_row
 from service.database import Db
 from service.model_gateway.connections.resource import ConnectionResource
 from service.model_gateway.presets.resource import PresetResource
+from service.model_gateway.presets.terms import PresetTerms
 from service.model_gateway.recorded_models import RECORDED_MAX, RecordedModel
 from service.model_gateway.routed_agents import ROUTED_MAX, RoutedAgent
 
-# jsonb keeps no order of members, so each is named here in that of the resource.
 CONNECTIONS = """
     SELECT c.id, c.owner_id, c.settings->>'name' AS name,
            c.settings->>'base_url' AS base_url, c.settings->'dialects' AS dialects,
@@ -120,8 +121,19 @@ async def visible_presets(
     }
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(PRESETS, asked)
-        rows = await cursor.fetchall()
-    return [{**row.pop("terms"), **row} for row in rows]  # type: ignore[typeddict-item]  # its columns
+        return [*map(_preset, await cursor.fetchall())]
+
+
+def _preset(row: Mapping[str, Any]) -> PresetResource:
+    terms: PresetTerms = row["terms"]
+    return {
+        "id": row["id"],
+        "owner_id": row["owner_id"],
+        **terms,
+        "version": row["version"],
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
 
 
 async def sees_granted(db: Db, *, preset_id: UUID, user_id: UUID) -> bool:

@@ -57,7 +57,7 @@ UPSERT_CONNECTIONS: Final = """
            id, owner_id, settings, is_retired, version, created_at, updated_at)
     SELECT *
       FROM unnest(
-           %(id)b::uuid[], %(owner_id)b::uuid[], %(settings)b::text[]::jsonb[],
+           %(id)b::uuid[], %(owner_id)b::uuid[], %(settings)b::text[]::json[],
            %(is_retired)b::boolean[], %(version)b::bigint[],
            %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
@@ -77,7 +77,7 @@ UPSERT_PRESETS: Final = """
            id, owner_id, terms, is_public, is_retired, version, created_at, updated_at)
     SELECT *
       FROM unnest(
-           %(id)b::uuid[], %(owner_id)b::uuid[], %(terms)b::text[]::jsonb[],
+           %(id)b::uuid[], %(owner_id)b::uuid[], %(terms)b::text[]::json[],
            %(is_public)b::boolean[], %(is_retired)b::boolean[], %(version)b::bigint[],
            %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE

@@ -1,7 +1,7 @@
 CREATE TABLE model_connection (
     id         uuid        PRIMARY KEY,
     owner_id   uuid        NOT NULL,
-    settings   jsonb       NOT NULL,
+    settings   json        NOT NULL,
     is_retired boolean     NOT NULL,
     version    bigint      NOT NULL,
     created_at timestamptz NOT NULL,
@@ -12,7 +12,7 @@ CREATE INDEX ON model_connection (owner_id);
 CREATE TABLE model_preset (
     id         uuid        PRIMARY KEY,
     owner_id   uuid        NOT NULL,
-    terms      jsonb       NOT NULL,
+    terms      json        NOT NULL,
     is_public  boolean     NOT NULL,
     is_retired boolean     NOT NULL,
     version    bigint      NOT NULL,

@@ -48,6 +48,22 @@ NAMING = """
             ORDER BY originator_version DESC
             LIMIT 1) AS e
 """
+# Found by their first entries, as they are in no index of their own: only of these are
+# the later ones looked through.
+NAMING_OF_MODELS = f"""
+    SELECT e.*
+      FROM unnest(%s::uuid[]) AS named (id)
+      JOIN events.stored_event first
+        ON first.originator_id = named.id AND first.originator_version = 1
+       AND first.topic IN ('model_connection.registered', 'model_preset.made')
+     CROSS JOIN LATERAL (
+           {COLUMNS}
+            WHERE e.originator_id = named.id
+              AND e.topic IN ('model_connection.registered', 'model_connection.edited',
+                              'model_preset.made', 'model_preset.edited')
+            ORDER BY e.originator_version DESC
+            LIMIT 1) AS e
+"""  # noqa: S608 # of constants
 FIRST = f"""{COLUMNS}
      WHERE e.originator_id = ANY (%(ids)s::uuid[]) AND e.originator_version = 1
        AND e.topic = ANY (%(topics)s)
@@ -95,9 +111,15 @@ async def entries_at(
 
 
 async def naming_entries(db: Db, aggregate_ids: Sequence[str]) -> list[StoredEntry]:
-    """Return the entries that users, agents and connectors have their names from."""
-    cursor = await db.execute(NAMING, [list(aggregate_ids)], binary=True)
-    return [StoredEntry(*row) for row in await cursor.fetchall()]
+    """Return the entries that have the names of what can be renamed.
+
+    These are users, agents, connectors, model connections and presets.
+    """
+    found = []
+    for statement in (NAMING, NAMING_OF_MODELS):
+        cursor = await db.execute(statement, [list(aggregate_ids)], binary=True)
+        found += [StoredEntry(*row) for row in await cursor.fetchall()]
+    return found
 
 
 async def first_entries(

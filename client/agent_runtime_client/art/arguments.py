@@ -47,7 +47,7 @@ class Parameter(NamedTuple):
         kind = get_origin(self.types[0]) or self.types[0]
         is_object = isinstance(kind, type) and issubclass(kind, (Mapping, Model))
         return (
-            kind is bytes or is_object or (self._is_list and not self._is_list_of_text)
+            kind is bytes or is_object or (self._is_list and not self._is_list_of_words)
         )
 
     @property
@@ -59,11 +59,15 @@ class Parameter(NamedTuple):
         return get_origin(self.types[0]) is Sequence
 
     @property
-    def _is_list_of_text(self) -> bool:
+    def _is_list_of_words(self) -> bool:
         if not self._is_list:
             return False
         [item] = get_args(self.types[0])
-        return item is str or get_origin(item) is Literal
+        return item in (str, int) or get_origin(item) is Literal
+
+    @property
+    def _is_list_of_numbers(self) -> bool:
+        return self._is_list and get_args(self.types[0]) == (int,)
 
     @property
     def _choices(self) -> tuple[str, ...]:
@@ -118,9 +122,10 @@ class Parameter(NamedTuple):
         options: dict[str, Any] = {"help": self._help}
         if self.types[0] is bool:
             options |= {"action": argparse.BooleanOptionalAction}
-        elif self._is_list_of_text:
-            options |= {"action": "extend", "type": _Items(self._choices)}
-            options |= {"metavar": "NAME,NAME"}
+        elif self._is_list_of_words:
+            items = _Items(self._choices, are_numbers=self._is_list_of_numbers)
+            options |= {"action": "extend", "type": items}
+            options |= {"metavar": "N,N" if items.are_numbers else "NAME,NAME"}
         else:
             options |= {"metavar": self._metavar, "choices": self._choices or None}
         if not (self.is_file or self._choices or self.types[0] is bool):
@@ -175,11 +180,14 @@ class Parameter(NamedTuple):
 class _Items:
     """Splits a list at its commas; an argument may be repeated, too."""
 
-    def __init__(self, choices: Sequence[str]) -> None:
+    def __init__(self, choices: Sequence[str], *, are_numbers: bool) -> None:
         self._choices = choices
+        self.are_numbers = are_numbers
 
-    def __call__(self, text: str) -> list[str]:
+    def __call__(self, text: str) -> list[Any]:
         items = text.split(",")
+        if self.are_numbers:
+            return [*map(_number, items)]
         for item in items:
             if self._choices and item not in self._choices:
                 raise argparse.ArgumentTypeError(unknown(item, self._choices))
@@ -206,6 +214,13 @@ def parameters_of(method: Callable[..., Any]) -> list[Parameter]:
             )
         )
     return found
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not {_NAMES[int]}") from None
 
 
 def _text(text: str) -> str:

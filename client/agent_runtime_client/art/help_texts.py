@@ -34,7 +34,9 @@ _SENTENCES: Final[Mapping[str, str]] = {
 # Names whose values are ids, with the thing that they are ids of: names are taken too.
 NAMED: Final[Mapping[str, str]] = {
     "agent_id": "agents",
+    "connection_id": "connections",
     "connector_id": "connectors",
+    "preset_id": "presets",
     "user_id": "users",
 }
 _PARAMETER: Final = re.compile(r"^:param (\w+): ((?:.|\n )+)", re.MULTILINE)

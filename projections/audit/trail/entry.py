@@ -31,7 +31,7 @@ from service.users.names import opened_name
 
 # An entry may name a hundred sessions, and a page has hundreds of entries.
 NAMED_AT_ONCE: Final = 1000
-# What gives its name to a thing that keeps it. Users, agents and connectors don't.
+# What gives its name to a thing that keeps it. Others can be renamed.
 NAMES: Final[Mapping[str, Callable[[Any], str]]] = {
     get_topic(Secret.Created): lambda event: event.name,
     get_topic(ChatSession.Created): lambda event: event.session_id,
@@ -169,7 +169,7 @@ async def _names(
 
 
 def _name_in(event: Any) -> str | _SealedName | None:
-    """Return the name that an event gives a user, agent or connector."""
+    """Return the name that an event gives to what can be renamed."""
     sealed = getattr(event, "sealed_name", None)
     if sealed is not None:
         return _SealedName(event.originator_id, event.originator_version, sealed)

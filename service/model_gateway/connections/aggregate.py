@@ -22,6 +22,10 @@ class ModelConnection(LoggedAggregate):
         owner_id: Published[Id]
         settings: Published[ConnectionSettings]
 
+        @property
+        def name(self) -> str:
+            return self.settings["name"]
+
         def sentence(self, named: Named) -> str:
             settings = self.settings
             return (
@@ -39,6 +43,10 @@ class ModelConnection(LoggedAggregate):
         TOPIC = "model_connection.edited"
         settings: Published[ConnectionSettings]
         previous: Published[ConnectionSettings]
+
+        @property
+        def name(self) -> str:
+            return self.settings["name"]
 
         def sentence(self, named: Named) -> str:
             before, after = texts_of(self.previous), texts_of(self.settings)

@@ -31,10 +31,14 @@ class ModelPreset(LoggedAggregate):
         owner_id: Published[Id]
         terms: Published[PresetTerms]
 
+        @property
+        def name(self) -> str:
+            return self.terms["name"]
+
         def sentence(self, named: Named) -> str:
             return (
                 f"made the preset {self.terms['name']!r}, owned by "
-                f"{named(self.owner_id)}: {texts_of(self.terms)['targets']}"
+                f"{named(self.owner_id)}: {texts_of(self.terms, named)['targets']}"
             )
 
     class Edited(LoggedAggregate.Event):
@@ -48,8 +52,12 @@ class ModelPreset(LoggedAggregate):
         terms: Published[PresetTerms]
         previous: Published[PresetTerms]
 
+        @property
+        def name(self) -> str:
+            return self.terms["name"]
+
         def sentence(self, named: Named) -> str:
-            before, after = texts_of(self.previous), texts_of(self.terms)
+            before, after = texts_of(self.previous, named), texts_of(self.terms, named)
             changes = [(name, before[name], after[name]) for name in after]
             return f"edited the preset {self.subject(named)}: {differences(*changes)}"
 

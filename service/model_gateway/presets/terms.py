@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from typing_extensions import TypedDict
 
-from service.events import Id
+from service.events import Id, Named
 
 GROUPS_MAX: Final = 8
 TARGETS_MAX: Final = 16
@@ -58,10 +58,10 @@ def targets_of(terms: PresetTerms) -> Iterator[tuple[str, PresetTarget]]:
             yield f"groups[{number}].targets[{place}]", target
 
 
-def texts_of(terms: PresetTerms) -> Mapping[str, str]:
+def texts_of(terms: PresetTerms, named: Named = str) -> Mapping[str, str]:
     """Return the terms as they are named and written in a sentence."""
     groups = (
-        " + ".join(_target_text(each) for each in group["targets"])
+        " + ".join(_target_text(each, named) for each in group["targets"])
         for group in terms["groups"]
     )
     return {
@@ -78,10 +78,10 @@ def texts_of(terms: PresetTerms) -> Mapping[str, str]:
     }
 
 
-def _target_text(target: PresetTarget) -> str:
+def _target_text(target: PresetTarget, named: Named) -> str:
     window = target["context_window"]
     tokens = f", {window} tokens" if window is not None else ""
     return (
-        f"{target['model']} of {target['connection_id']} "
+        f"{target['model']} of {named(target['connection_id'])} "
         f"(weight {target['weight']}{tokens})"
     )

@@ -200,3 +200,15 @@ def test_help_loads_only_what_it_prints() -> None:
     loaded = done.stdout.split()
     assert "argparse" in loaded
     assert not {"httpx", "json", "agent_runtime_client.models", "asyncio"} & {*loaded}
+
+
+async def test_a_list_of_numbers_is_one_argument(art: Art, tmp_path: Path) -> None:
+    groups = tmp_path / "groups.json"
+    groups.write_text("[]")
+    make = ("presets", "make", "Coding", groups, "--dry-run", "--fall-back-on")
+
+    shown = await art(*make, "429,529", "--fall-back-on", "503")
+    refused = await art(*make, "429,many")
+
+    assert "fall_back_on: - 429 - 529 - 503 " in " ".join(shown.err.split())
+    assert (refused.code, "'many' is not a whole number" in refused.err) == (2, True)

@@ -32,7 +32,8 @@ def test_a_sentence_is_the_same_every_time(kind: EventType) -> None:
     assert len(said) == 1
 
 
-# They name the agent, connector or provider whose rules, tokens or tools these are.
+# They name the agent, connector or provider whose rules, tokens or tools these are; of
+# registries of tiers there is one.
 NAMED_OTHERWISE = {
     "agent_tokens.issued",
     "agent_tokens.revoked",
@@ -49,6 +50,8 @@ NAMED_OTHERWISE = {
     "tool_rules.replaced",
     "tool_rules.cleared",
     "match_rules.provider_changed",
+    "model_routing.replaced",
+    "model_tiers.replaced",
 }
 CHANGES = [
     kind
