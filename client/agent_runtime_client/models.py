@@ -78,6 +78,9 @@ Stance = Literal["allow", "ask", "deny"]
 Standing = Literal["accepted", "new", "changed", "gone", "unacceptable"]
 
 
+TargetProblem = Literal["connection_retired", "no_credential"]
+
+
 class AcceptedDefinitions(Model):
     """The tools named, with the digests that are accepted."""
 
@@ -481,8 +484,8 @@ class ConnectionCredential(Model):
 class ConnectionCredentialBody(Model):
     """A secret of the caller, and how it is sent.
 
-    Anthropic takes its key in the header `x-api-key`, with the scheme null, and Azure
-    in `api-key`; most others in `Authorization`, with the scheme `Bearer`.
+    Anthropic takes its key in the header `x-api-key`, and Azure in `api-key`; most
+    others in `Authorization`.
     """
 
     secret_name: str
@@ -520,6 +523,31 @@ class ConnectionResource(Model):
         "credential": lambda value: ConnectionCredential.decode(value),
         "created_at": datetime.fromisoformat,
         "updated_at": datetime.fromisoformat,
+    }
+
+
+class ConnectionWithPresets(Model):
+    """A connection, and the presets that name it now, at most 1,000."""
+
+    id: UUID
+    owner_id: UUID
+    name: str
+    base_url: str
+    dialects: Sequence[Dialect]
+    provider: str
+    credential: ConnectionCredential | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+    preset_ids: Sequence[UUID]
+
+    CONVERTERS = {
+        "id": UUID,
+        "owner_id": UUID,
+        "credential": lambda value: ConnectionCredential.decode(value),
+        "created_at": datetime.fromisoformat,
+        "updated_at": datetime.fromisoformat,
+        "preset_ids": list_of(UUID),
     }
 
 
@@ -1551,10 +1579,10 @@ class ModelEntry(Model):
 
 
 class ModelPrice(Model):
-    """Prices of 1,000,000 tokens of a short prompt, contracts included.
+    """Prices of 1,000,000 tokens, contracts included.
 
-    Null is unknown, 0 is free. ``priced_as`` is the entry of the catalog,
-    ``provider/model``.
+    For a prompt of the length asked about, otherwise a short one. Null is unknown, 0 is
+    free. ``priced_as`` is the entry of the catalog, ``provider/model``.
     """
 
     input_price_per_1m: Decimal | None
@@ -1669,19 +1697,19 @@ class PlannedGroup(Model):
 
 
 class PlannedTarget(Model):
-    """A target of a preset.
+    """A target of a preset; ``problem`` says why no call is sent there.
 
-    ``connection`` and ``provider`` are null, and no call goes there, if the connection
-    is retired. ``fits`` says whether the prompt asked about fits into the context
-    window, null if that isn't known. ``price`` is null if there is none.
+    ``fits`` says whether the prompt asked about fits into the context window, null if
+    that isn't known. ``price`` is null if there is none.
     """
 
     connection_id: UUID
-    connection: str | None
-    provider: str | None
+    connection: str
+    provider: str
     model: str
     weight: int
     context_window: int | None
+    problem: TargetProblem | None
     fits: bool | None
     price: ModelPrice | None
 
@@ -1798,7 +1826,11 @@ class PresetTargetBody(Model):
 
 
 class PresetWithGrants(Model):
-    """A preset; ``granted_to`` are agents, null for callers who aren't its owner."""
+    """A preset, and what all connections speak that its calls can be sent to.
+
+    ``problem`` says why nobody can call it. ``granted_to`` are agents, null for callers
+    who neither own it nor see everything.
+    """
 
     name: str
     description: str
@@ -1815,6 +1847,8 @@ class PresetWithGrants(Model):
     version: int
     created_at: datetime
     updated_at: datetime
+    dialects: Sequence[Dialect]
+    problem: Problem | None
     granted_to: Sequence[UUID] | None
 
     CONVERTERS = {
@@ -1869,36 +1903,47 @@ class PreviewedPreset(Model):
     """What a change of a preset would do; ``version`` is the present one, for If-Match.
 
     ``agents`` are those that are routed here, the first of them where there are more:
-    then `is_complete` is false. Whether each may call the preset isn't looked at.
+    then `is_complete` is false. ``losing`` are those of them that could call the preset
+    and no longer could.
     """
 
     preset_id: UUID
     version: int
     changes: Sequence[PresetChange]
     agents: Sequence[RoutedAgent]
+    losing: Sequence[UUID]
     is_complete: bool
 
     CONVERTERS = {
         "preset_id": UUID,
         "changes": lambda value: list_of(PresetChange.decode)(value),
         "agents": lambda value: list_of(RoutedAgent.decode)(value),
+        "losing": list_of(UUID),
     }
 
 
 class PreviewedRouting(Model):
     """What a replacement would do; ``version`` is the current one, for If-Match.
 
-    ``names`` are those that the routes before and after spell out and that would lead
-    elsewhere.
+    ``added`` and ``removed`` are routes; ``reordered`` says that the others stand in
+    another order. ``names`` are those that the routes before and after spell out and
+    that would lead elsewhere. By the routes in ``problems`` nothing could be called.
     """
 
     agent_id: UUID
     version: int
+    added: Sequence[ModelRoute]
+    removed: Sequence[ModelRoute]
+    reordered: bool
+    problems: Sequence[RouteProblem]
     names: Sequence[ChangedName]
     recorded: PreviewedModelCalls
 
     CONVERTERS = {
         "agent_id": UUID,
+        "added": lambda value: list_of(ModelRoute.decode)(value),
+        "removed": lambda value: list_of(ModelRoute.decode)(value),
+        "problems": lambda value: list_of(RouteProblem.decode)(value),
         "names": lambda value: list_of(ChangedName.decode)(value),
         "recorded": lambda value: PreviewedModelCalls.decode(value),
     }
@@ -2164,6 +2209,23 @@ class RemovedRules(Model):
     }
 
 
+class ReplacedRouting(Model):
+    """The routing; by the routes in ``problems`` nothing can be called now."""
+
+    routes: Sequence[ModelRoute]
+    tiers: Mapping[str, UUID]
+    agent_id: UUID
+    version: int
+    problems: Sequence[RouteProblem]
+
+    CONVERTERS = {
+        "routes": lambda value: list_of(ModelRoute.decode)(value),
+        "tiers": dict_of(UUID),
+        "agent_id": UUID,
+        "problems": lambda value: list_of(RouteProblem.decode)(value),
+    }
+
+
 class ReplacedRules(Model):
     """The agent's current rules, and what the batch added and removed.
 
@@ -2336,21 +2398,24 @@ class RestoredPreset(Model):
 class RestoredRouting(Model):
     """The routing after the restore, and the log position that it is restored from.
 
-    ``left_out`` names routes and tiers of then whose presets the agent may not call any
-    more, or whose tier is gone.
+    ``left_out`` are the routes and tiers of then whose presets the agent may not call
+    any more, or whose tier is gone.
     """
 
     routes: Sequence[ModelRoute]
     tiers: Mapping[str, UUID]
     agent_id: UUID
     version: int
+    problems: Sequence[RouteProblem]
     position: int
-    left_out: Sequence[str]
+    left_out: RoutingTerms
 
     CONVERTERS = {
         "routes": lambda value: list_of(ModelRoute.decode)(value),
         "tiers": dict_of(UUID),
         "agent_id": UUID,
+        "problems": lambda value: list_of(RouteProblem.decode)(value),
+        "left_out": lambda value: RoutingTerms.decode(value),
     }
 
 
@@ -2408,6 +2473,13 @@ class RevokedAgentToken(Model):
     }
 
 
+class RouteProblem(Model):
+    """A route by which nothing can be called now."""
+
+    model: str
+    problem: Problem
+
+
 class Route(Model):
     """Where a route leads; ``problem`` says why nothing can be called by it.
 
@@ -2430,14 +2502,11 @@ class Route(Model):
 
 
 class RoutedAgent(Model):
-    """An agent, and the names of models that its routing leads to a preset or tier.
-
-    ``tier`` is null for routes that name the preset themselves.
-    """
+    """An agent, the names of models that it is routed by, and the tiers on the way."""
 
     agent_id: UUID
     models: Sequence[str]
-    tier: str | None
+    tiers: Sequence[str]
 
     CONVERTERS = {
         "agent_id": UUID,
@@ -2445,10 +2514,11 @@ class RoutedAgent(Model):
 
 
 class RoutedName(Model):
-    """The preset that a name of a model leads to; null leads nowhere."""
+    """The preset that a name of a model leads to, or why it can't be called."""
 
     preset_id: UUID | None
     tier: str | None
+    problem: Problem | None
 
     CONVERTERS = {
         "preset_id": UUID,
@@ -2523,18 +2593,15 @@ class RoutingExplanation(Model):
     }
 
 
-class RoutingResource(Model):
-    """An agent's routing; ``version`` is 0 if it never had any."""
+class RoutingTerms(Model):
+    """Routes in order, the first that matches counts; and tiers of the agent's own."""
 
     routes: Sequence[ModelRoute]
     tiers: Mapping[str, UUID]
-    agent_id: UUID
-    version: int
 
     CONVERTERS = {
         "routes": lambda value: list_of(ModelRoute.decode)(value),
         "tiers": dict_of(UUID),
-        "agent_id": UUID,
     }
 
 
@@ -3513,6 +3580,7 @@ __all__ = [
     "ConnectionCredentialBody",
     "ConnectionList",
     "ConnectionResource",
+    "ConnectionWithPresets",
     "Connector",
     "ConnectorDecisions",
     "ConnectorDifference",
@@ -3609,6 +3677,7 @@ __all__ = [
     "RateBody",
     "Readiness",
     "RemovedRules",
+    "ReplacedRouting",
     "ReplacedRules",
     "ReplacedTierRegistry",
     "ReplayedAggregate",
@@ -3623,13 +3692,14 @@ __all__ = [
     "RevokedAgentToken",
     "Role",
     "Route",
+    "RouteProblem",
     "RoutedAgent",
     "RoutedName",
     "RoutedPreset",
     "RoutedTier",
     "RoutingAtPosition",
     "RoutingExplanation",
-    "RoutingResource",
+    "RoutingTerms",
     "RuleOnConnector",
     "RulesOnConnector",
     "SecretList",
@@ -3650,6 +3720,7 @@ __all__ = [
     "Standing",
     "Structure",
     "StructureBody",
+    "TargetProblem",
     "Tier",
     "TierBody",
     "TierChange",

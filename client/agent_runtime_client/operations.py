@@ -402,6 +402,7 @@ POST_PRESET_PREVIEW: Final = Operation(
     "POST",
     "/api/llm-router/presets/{preset_id}/preview",
     takes_key=True,
+    takes_min_position=True,
 )
 POST_PRESET_RESTORE: Final = Operation(
     "post_preset_restore",
@@ -428,7 +429,11 @@ GET_TIERS: Final = Operation(
     "get_tiers", "GET", "/api/llm-router/tiers", takes_min_position=True
 )
 POST_TIERS_PREVIEW: Final = Operation(
-    "post_tiers_preview", "POST", "/api/llm-router/tiers/preview", takes_key=True
+    "post_tiers_preview",
+    "POST",
+    "/api/llm-router/tiers/preview",
+    takes_key=True,
+    takes_min_position=True,
 )
 POST_TIERS_RESTORE: Final = Operation(
     "post_tiers_restore", "POST", "/api/llm-router/tiers/restore", takes_key=True
@@ -456,6 +461,7 @@ POST_MODEL_ROUTING_PREVIEW: Final = Operation(
     "POST",
     "/api/agents/{agent_id}/llm-routing/preview",
     takes_key=True,
+    takes_min_position=True,
 )
 GET_MODEL_ROUTING_EXPLANATION: Final = Operation(
     "get_model_routing_explanation",

@@ -66,6 +66,9 @@ async def seen_preset(
         ),
     ):
         raise NotFoundError("no such preset")
+    sees_past = principal.sees_everything or known.is_owned_by(principal.user_id)
+    if known.is_retired and not sees_past:
+        raise NotFoundError("no such preset")
     then = now if at is None else await log_at(request, db, at)
     found = known if at is None else await then.find(ModelPreset, preset_id)
     if found is None or found.is_retired:

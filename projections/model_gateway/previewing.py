@@ -4,39 +4,46 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from aiohttp import web
+
+from projections.engine.snapshot import reading
 from projections.model_gateway.queries import (
     recorded_models,
     routed_to_preset,
     routed_to_tiers,
 )
-from service.database import Pool
+from service.http.authentication import PRINCIPAL
 from service.model_gateway.recorded_models import RecordedModel
-from service.model_gateway.routed_agents import RoutedAgent
+from service.model_gateway.routed_agents import FoundAgent
+
+FOLLOWERS = ("model_gateway", "agents")
 
 
 class ReadRoutedAgents:
     """Implements RoutedAgents."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
+    async def to_preset(
+        self, request: web.Request, preset_id: UUID
+    ) -> Sequence[FoundAgent]:
+        async with reading(request, *FOLLOWERS) as snapshot:
+            return await routed_to_preset(
+                snapshot.db, preset_id, principal=request[PRINCIPAL]
+            )
 
-    async def to_preset(self, preset_id: UUID) -> Sequence[RoutedAgent]:
-        async with self._pool.connection() as db:
-            return await routed_to_preset(db, preset_id)
-
-    async def to_tiers(self, tiers: Collection[str]) -> Sequence[RoutedAgent]:
-        async with self._pool.connection() as db:
-            return await routed_to_tiers(db, tiers)
+    async def to_tiers(
+        self, request: web.Request, tiers: Collection[str]
+    ) -> Sequence[FoundAgent]:
+        async with reading(request, *FOLLOWERS) as snapshot:
+            return await routed_to_tiers(
+                snapshot.db, tiers, principal=request[PRINCIPAL]
+            )
 
 
 class ReadRecordedModels:
     """Implements RecordedModels."""
 
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-
     async def of_agent(
-        self, agent_id: UUID, since: datetime
+        self, request: web.Request, agent_id: UUID, since: datetime
     ) -> Sequence[RecordedModel]:
-        async with self._pool.connection() as db:
-            return await recorded_models(db, agent_id=agent_id, since=since)
+        async with reading(request, "usage") as snapshot:
+            return await recorded_models(snapshot.db, agent_id=agent_id, since=since)

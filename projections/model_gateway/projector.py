@@ -14,6 +14,7 @@ from projections.model_gateway.table import (
     RouteRow,
     replace_grants,
     replace_routes,
+    replace_targets,
     replace_tiers,
     select_connections,
     select_presets,
@@ -24,7 +25,7 @@ from service.database import Db
 from service.event_log.mapper import RecordedEvent
 from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.presets.aggregate import ModelPreset
-from service.model_gateway.presets.terms import PUBLIC
+from service.model_gateway.presets.terms import PUBLIC, targets_of
 from service.model_gateway.routing.aggregate import ModelRouting
 from service.model_gateway.tiers.aggregate import ModelTiers
 
@@ -50,6 +51,7 @@ class ModelGatewayProjector(Projector):
         presets = await select_presets(db, ids)
         grants: dict[Pair, bool] = {}
         retired: set[UUID] = set()
+        targets: dict[UUID, set[UUID]] = {}
         tiers: dict[str, UUID | None] = {}
         routes: dict[UUID, list[RouteRow]] = {}
         for recorded in events:
@@ -57,6 +59,10 @@ class ModelGatewayProjector(Projector):
             _fold_connection(connections, recorded)
             _fold_preset(presets, recorded)
             _fold_grants(grants, retired, event)
+            if isinstance(event, ModelPreset.Created | ModelPreset.Edited):
+                targets[recorded.aggregate_id] = {
+                    UUID(each["connection_id"]) for _, each in targets_of(event.terms)
+                }
             if isinstance(event, ModelTiers.Replaced):
                 for tier, preset in event.tiers.items():
                     tiers[tier] = UUID(preset) if preset else None
@@ -65,6 +71,7 @@ class ModelGatewayProjector(Projector):
         await upsert_connections(db, connections.values())
         await upsert_presets(db, presets.values())
         await replace_grants(db, grants, retired)
+        await replace_targets(db, targets)
         await replace_tiers(db, tiers)
         await replace_routes(db, routes)
 

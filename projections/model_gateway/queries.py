@@ -2,29 +2,39 @@
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from psycopg.rows import dict_row
 
 from service.database import Db
 from service.model_gateway.connections.resource import ConnectionResource
+from service.model_gateway.connections.settings import ConnectionSettings
+from service.model_gateway.dialects import Dialect
 from service.model_gateway.presets.resource import PresetResource
 from service.model_gateway.presets.terms import PresetTerms
 from service.model_gateway.recorded_models import RECORDED_MAX, RecordedModel
-from service.model_gateway.routed_agents import ROUTED_MAX, RoutedAgent
+from service.model_gateway.routed_agents import ROUTED_MAX, FoundAgent
+from service.principal import Principal
+
+NAMED_MAX: Final = 1_000
 
 CONNECTIONS = """
-    SELECT c.id, c.owner_id, c.settings->>'name' AS name,
-           c.settings->>'base_url' AS base_url, c.settings->'dialects' AS dialects,
-           c.settings->>'provider' AS provider,
-           c.settings->'credential' AS credential, c.version, c.created_at,
-           c.updated_at
-      FROM read.model_connection c
-     WHERE NOT c.is_retired
-       AND (%(after)s::uuid IS NULL OR c.id > %(after)s)
-       AND (%(everything)s OR c.owner_id = %(user_id)s)
-     ORDER BY c.id
+    SELECT id, owner_id, settings, version, created_at, updated_at
+      FROM read.model_connection
+     WHERE NOT is_retired
+       AND (%(after)s::uuid IS NULL OR id > %(after)s)
+       AND (%(everything)s OR owner_id = %(user_id)s)
+     ORDER BY id
+     LIMIT %(limit)s
+"""
+PRESETS_ON_CONNECTION = """
+    SELECT p.id
+      FROM read.model_preset_target t
+      JOIN read.model_preset p ON p.id = t.preset_id
+     WHERE t.connection_id = %(connection_id)s AND NOT p.is_retired
+     ORDER BY p.id
      LIMIT %(limit)s
 """
 AGENTS_SEEN = """
@@ -68,21 +78,27 @@ RECORDED = """
      ORDER BY sum(model_uses) DESC, model
      LIMIT %(limit)s
 """
-ROUTED_TO_PRESET = """
-    SELECT r.agent_id, r.tier, array_agg(r.model ORDER BY r.number) AS models
+# What a retired agent is routed to has no effect.
+ROUTED = f"""
+    {AGENTS_SEEN}
+    SELECT r.agent_id, array_agg(r.model ORDER BY r.number) AS models,
+           coalesce(array_agg(DISTINCT r.tier) FILTER (WHERE r.tier IS NOT NULL), '{{}}')
+               AS tiers,
+           %(everything)s OR r.agent_id IN (SELECT agent_id FROM agents_seen)
       FROM read.model_route r
+      JOIN read.agent a ON a.id = r.agent_id AND NOT a.is_retired
       LEFT JOIN read.model_tier t ON t.tier = r.tier AND NOT r.is_own
+"""  # noqa: S608  # constants
+ROUTED_TO_PRESET = f"""{ROUTED}
      WHERE coalesce(r.preset_id, t.preset_id) = %(preset_id)s
-     GROUP BY r.agent_id, r.tier
-     ORDER BY r.agent_id, r.tier NULLS FIRST
+     GROUP BY r.agent_id
+     ORDER BY r.agent_id
      LIMIT %(limit)s
 """
-ROUTED_TO_TIERS = """
-    SELECT r.agent_id, r.tier, array_agg(r.model ORDER BY r.number) AS models
-      FROM read.model_route r
+ROUTED_TO_TIERS = f"""{ROUTED}
      WHERE r.tier = ANY (%(tiers)s) AND NOT r.is_own
-     GROUP BY r.agent_id, r.tier
-     ORDER BY r.agent_id, r.tier
+     GROUP BY r.agent_id
+     ORDER BY r.agent_id
      LIMIT %(limit)s
 """
 
@@ -99,7 +115,14 @@ async def visible_connections(
     }
     async with db.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(CONNECTIONS, asked)
-        return await cursor.fetchall()  # type: ignore[return-value]  # its columns
+        return [*map(_connection, await cursor.fetchall())]
+
+
+async def presets_on_connection(db: Db, connection_id: UUID) -> list[UUID]:
+    """Return the presets that name a connection, at most ``NAMED_MAX``."""
+    asked = {"connection_id": connection_id, "limit": NAMED_MAX}
+    cursor = await db.execute(PRESETS_ON_CONNECTION, asked)
+    return [row[0] for row in await cursor.fetchall()]
 
 
 async def visible_presets(
@@ -124,8 +147,24 @@ async def visible_presets(
         return [*map(_preset, await cursor.fetchall())]
 
 
+def _connection(row: Mapping[str, Any]) -> ConnectionResource:
+    settings: ConnectionSettings = orjson.loads(row["settings"])
+    return {
+        "id": row["id"],
+        "owner_id": row["owner_id"],
+        "name": settings["name"],
+        "base_url": settings["base_url"],
+        "dialects": [Dialect(each) for each in settings["dialects"]],
+        "provider": settings["provider"],
+        "credential": settings["credential"],
+        "version": row["version"],
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+    }
+
+
 def _preset(row: Mapping[str, Any]) -> PresetResource:
-    terms: PresetTerms = row["terms"]
+    terms: PresetTerms = orjson.loads(row["terms"])
     return {
         "id": row["id"],
         "owner_id": row["owner_id"],
@@ -142,18 +181,31 @@ async def sees_granted(db: Db, *, preset_id: UUID, user_id: UUID) -> bool:
     return await (await db.execute(SEES_GRANTED, asked)).fetchone() is not None
 
 
-async def routed_to_preset(db: Db, preset_id: UUID) -> list[RoutedAgent]:
-    async with db.cursor(row_factory=dict_row) as cursor:
-        asked = {"preset_id": preset_id, "limit": ROUTED_MAX + 1}
-        await cursor.execute(ROUTED_TO_PRESET, asked)
-        return await cursor.fetchall()  # type: ignore[return-value]  # its columns
+async def routed_to_preset(
+    db: Db, preset_id: UUID, *, principal: Principal
+) -> list[FoundAgent]:
+    return await _routed(db, ROUTED_TO_PRESET, principal, preset_id=preset_id)
 
 
-async def routed_to_tiers(db: Db, tiers: Collection[str]) -> list[RoutedAgent]:
-    async with db.cursor(row_factory=dict_row) as cursor:
-        asked = {"tiers": [*tiers], "limit": ROUTED_MAX + 1}
-        await cursor.execute(ROUTED_TO_TIERS, asked)
-        return await cursor.fetchall()  # type: ignore[return-value]  # its columns
+async def routed_to_tiers(
+    db: Db, tiers: Collection[str], *, principal: Principal
+) -> list[FoundAgent]:
+    return await _routed(db, ROUTED_TO_TIERS, principal, tiers=[*tiers])
+
+
+async def _routed(
+    db: Db, statement: str, principal: Principal, **asked: Any
+) -> list[FoundAgent]:
+    asked |= {
+        "user_id": principal.user_id,
+        "everything": principal.sees_everything,
+        "limit": ROUTED_MAX + 1,
+    }
+    cursor = await db.execute(statement, asked)
+    return [
+        FoundAgent({"agent_id": agent_id, "models": models, "tiers": tiers}, is_seen)
+        for agent_id, models, tiers, is_seen in await cursor.fetchall()
+    ]
 
 
 async def recorded_models(

@@ -11,6 +11,7 @@ from projections.engine.paging import page_of
 from projections.engine.snapshot import reading
 from projections.model_gateway.access import seen_connection, seen_preset
 from projections.model_gateway.queries import (
+    presets_on_connection,
     visible_connections,
     visible_presets,
 )
@@ -25,7 +26,10 @@ from service.model_gateway.connections.resource import (
     ConnectionResource,
     connection_resource,
 )
+from service.model_gateway.dialects import Dialect
 from service.model_gateway.presets.resource import PresetResource, preset_resource
+from service.model_gateway.routing.decision import Problem
+from service.model_gateway.routing.plan import plan_of
 
 routes = Routes("llm-router")
 
@@ -61,9 +65,21 @@ class PresetList(TypedDict):
     end_cursor: UUID | None
 
 
-class PresetWithGrants(PresetResource):
-    """A preset; ``granted_to`` are agents, null for callers who aren't its owner."""
+class ConnectionWithPresets(ConnectionResource):
+    """A connection, and the presets that name it now, at most 1,000."""
 
+    preset_ids: list[UUID]
+
+
+class PresetWithGrants(PresetResource):
+    """A preset, and what all connections speak that its calls can be sent to.
+
+    ``problem`` says why nobody can call it. ``granted_to`` are agents, null for callers
+    who neither own it nor see everything.
+    """
+
+    dialects: list[Dialect]
+    problem: Problem | None
     granted_to: list[UUID] | None
 
 
@@ -110,7 +126,7 @@ async def get_model_connection(
     request: web.Request,
     connection_id: UUID,
     query: AtQuery,
-) -> Answer[ConnectionResource]:
+) -> Answer[ConnectionWithPresets]:
     """Get a connection, now or as of an earlier position or time.
 
     For its owner, superusers and auditors. A retired one has only a past.
@@ -119,9 +135,10 @@ async def get_model_connection(
         then, connection = await seen_connection(
             request, snapshot.db, connection_id, query.at
         )
+        preset_ids = await presets_on_connection(snapshot.db, connection_id)
     return Answer(
         message="connection",
-        data=connection_resource(connection),
+        data={**connection_resource(connection), "preset_ids": preset_ids},
         etag=connection.version,
         headers={POSITION_HEADER: str(then.position)},
     )
@@ -178,6 +195,7 @@ async def get_preset(
     """
     async with reading(request, *FOLLOWERS) as snapshot:
         then, preset = await seen_preset(request, snapshot.db, preset_id, query.at)
+        plan = await plan_of(preset, then)
     principal = request[PRINCIPAL]
     sees_grants = principal.sees_everything or preset.is_owned_by(principal.user_id)
     granted_to = [UUID(each) for each in preset.granted_to]
@@ -185,6 +203,8 @@ async def get_preset(
         message="preset",
         data={
             **preset_resource(preset),
+            "dialects": [Dialect(each) for each in plan.dialects],
+            "problem": plan.problem,
             "granted_to": granted_to if sees_grants else None,
         },
         etag=preset.version,

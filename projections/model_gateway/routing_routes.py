@@ -210,7 +210,8 @@ async def _explain(
             input_tokens=query.input_tokens,
         )
         problem = leads_to["problem"]
-        if target.preset_id is not None:
+        # What an agent may not call, it learns nothing of.
+        if target.preset_id is not None and leads_to["preset"] is not None:
             preset = await then.find(ModelPreset, UUID(target.preset_id))
     if agent is not None and agent.is_retired:
         problem = Problem.AGENT_RETIRED
@@ -240,11 +241,12 @@ async def _explain(
 
 
 async def _moment(db: Db, at: int | datetime | None) -> datetime:
-    """Return the time whose prices count."""
+    """Return the time whose prices count; one in the future is now."""
+    now = datetime.now(UTC)
     if isinstance(at, datetime):
-        return at
+        return min(at, now)
     origin = None if at is None else (await origins_at(db, [at])).get(at)
-    return origin["recorded_at"] if origin else datetime.now(UTC)
+    return origin["recorded_at"] if origin else now
 
 
 async def _position_of(db: Db, aggregate: LoggedAggregate | None) -> int | None:

@@ -48,7 +48,7 @@ class RouteRow:
 
 
 SELECT_CONNECTIONS: Final = """
-    SELECT id, owner_id, settings::text, is_retired, version, created_at, updated_at
+    SELECT id, owner_id, settings, is_retired, version, created_at, updated_at
       FROM model_connection
      WHERE id = ANY (%s)
 """
@@ -57,7 +57,7 @@ UPSERT_CONNECTIONS: Final = """
            id, owner_id, settings, is_retired, version, created_at, updated_at)
     SELECT *
       FROM unnest(
-           %(id)b::uuid[], %(owner_id)b::uuid[], %(settings)b::text[]::json[],
+           %(id)b::uuid[], %(owner_id)b::uuid[], %(settings)b::text[],
            %(is_retired)b::boolean[], %(version)b::bigint[],
            %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
@@ -67,7 +67,7 @@ UPSERT_CONNECTIONS: Final = """
            updated_at = excluded.updated_at
 """
 SELECT_PRESETS: Final = """
-    SELECT id, owner_id, terms::text, is_public, is_retired, version, created_at,
+    SELECT id, owner_id, terms, is_public, is_retired, version, created_at,
            updated_at
       FROM model_preset
      WHERE id = ANY (%s)
@@ -77,7 +77,7 @@ UPSERT_PRESETS: Final = """
            id, owner_id, terms, is_public, is_retired, version, created_at, updated_at)
     SELECT *
       FROM unnest(
-           %(id)b::uuid[], %(owner_id)b::uuid[], %(terms)b::text[]::json[],
+           %(id)b::uuid[], %(owner_id)b::uuid[], %(terms)b::text[],
            %(is_public)b::boolean[], %(is_retired)b::boolean[], %(version)b::bigint[],
            %(created_at)b::timestamptz[], %(updated_at)b::timestamptz[])
     ON CONFLICT (id) DO UPDATE
@@ -96,6 +96,11 @@ DELETE_GRANTS: Final = """
 INSERT_GRANTS: Final = """
     INSERT INTO model_preset_grant (preset_id, agent_id)
     SELECT * FROM unnest(%(preset_id)b::uuid[], %(agent_id)b::uuid[])
+"""
+DELETE_TARGETS: Final = "DELETE FROM model_preset_target WHERE preset_id = ANY (%s)"
+INSERT_TARGETS: Final = """
+    INSERT INTO model_preset_target (preset_id, connection_id)
+    SELECT * FROM unnest(%b::uuid[], %b::uuid[])
 """
 DELETE_TIERS: Final = "DELETE FROM model_tier WHERE tier = ANY (%s)"
 INSERT_TIERS: Final = """
@@ -145,6 +150,16 @@ async def replace_grants(
     ]
     if granted:
         await db.execute(INSERT_GRANTS, _pairs(granted))
+
+
+async def replace_targets(db: Db, targets: Mapping[UUID, Collection[UUID]]) -> None:
+    """Set the connections that some presets name."""
+    if not targets:
+        return
+    await db.execute(DELETE_TARGETS, [[*targets]])
+    pairs = [(preset, each) for preset, named in targets.items() for each in named]
+    if pairs:
+        await db.execute(INSERT_TARGETS, [*map(list, zip(*pairs, strict=True))])
 
 
 async def replace_tiers(db: Db, tiers: Mapping[str, UUID | None]) -> None:

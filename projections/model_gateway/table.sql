@@ -1,18 +1,20 @@
 CREATE TABLE model_connection (
     id         uuid        PRIMARY KEY,
     owner_id   uuid        NOT NULL,
-    settings   json        NOT NULL,
+    settings   text        NOT NULL,
     is_retired boolean     NOT NULL,
     version    bigint      NOT NULL,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL
 );
 CREATE INDEX ON model_connection (owner_id);
+COMMENT ON COLUMN model_connection.settings IS
+    'JSON with its members in the order of the answers, which jsonb doesn''t keep.';
 
 CREATE TABLE model_preset (
     id         uuid        PRIMARY KEY,
     owner_id   uuid        NOT NULL,
-    terms      json        NOT NULL,
+    terms      text        NOT NULL,
     is_public  boolean     NOT NULL,
     is_retired boolean     NOT NULL,
     version    bigint      NOT NULL,
@@ -21,6 +23,13 @@ CREATE TABLE model_preset (
 );
 CREATE INDEX ON model_preset (owner_id);
 CREATE INDEX ON model_preset (id) WHERE is_public;
+
+CREATE TABLE model_preset_target (
+    preset_id     uuid NOT NULL,
+    connection_id uuid NOT NULL,
+    PRIMARY KEY (preset_id, connection_id)
+);
+CREATE INDEX ON model_preset_target (connection_id);
 
 CREATE TABLE model_preset_grant (
     preset_id uuid NOT NULL,

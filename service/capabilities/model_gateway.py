@@ -19,9 +19,9 @@ from service.model_gateway.routing.routes import routes as routing_commands
 from service.model_gateway.tiers.routes import routes as tier_commands
 
 
-def _add_resources(app: web.Application, process: Process) -> None:
-    app[ROUTED_AGENTS] = ReadRoutedAgents(process.resources.pool)
-    app[RECORDED_MODELS] = ReadRecordedModels(process.resources.pool)
+def _add_resources(app: web.Application, _process: Process) -> None:
+    app[ROUTED_AGENTS] = ReadRoutedAgents()
+    app[RECORDED_MODELS] = ReadRecordedModels()
 
 
 MODEL_GATEWAY = Capability(
@@ -39,6 +39,6 @@ MODEL_GATEWAY = Capability(
         routing_reads,
     ),
     projectors=(ModelGatewayProjector(),),
-    foreign_tables=("agent_manager", "agent_reader", "usage_of_quarter"),
+    foreign_tables=("agent", "agent_manager", "agent_reader", "usage_of_quarter"),
     app_resources=_add_resources,
 )

@@ -40,17 +40,23 @@ def _without_credentials(url: str) -> str:
         raise ValueError(NOT_A_URL) from None
     if not is_reachable:
         raise ValueError(NOT_A_URL)
+    if "@" in parts.netloc or holds_credentials(url):
+        raise ValueError(HOLDS_CREDENTIALS)
+    return url
+
+
+def holds_credentials(url: str) -> bool:
+    """Whether a parameter of a URL is a credential, or named like one."""
+    parts = urlsplit(url)
     # A fragment is no part of a request, but is kept and shown like the rest.
     parameters = [
         *parse_qsl(parts.query.replace(";", "&"), keep_blank_values=True),
         *parse_qsl(parts.fragment.replace(";", "&"), keep_blank_values=True),
     ]
-    if "@" in parts.netloc or any(
+    return any(
         _names_credential(name) or _is_credential(name) or _is_credential(value)
         for name, value in parameters
-    ):
-        raise ValueError(HOLDS_CREDENTIALS)
-    return url
+    )
 
 
 def _names_credential(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Final
 
 
 class Dialect(StrEnum):
@@ -11,6 +12,15 @@ class Dialect(StrEnum):
     OPENAI_RESPONSES = "openai_responses"
     OPENAI_EMBEDDINGS = "openai_embeddings"
     ANTHROPIC_MESSAGES = "anthropic_messages"
+
+
+PATHS: Final = {
+    Dialect.OPENAI_CHAT: "/chat/completions",
+    Dialect.OPENAI_RESPONSES: "/responses",
+    Dialect.OPENAI_EMBEDDINGS: "/embeddings",
+    Dialect.ANTHROPIC_MESSAGES: "/messages",
+}
+"""What follows the base URL of a connection."""
 
 
 def in_order(dialects: Iterable[str]) -> list[str]:

@@ -20,7 +20,7 @@ class RecordedModel(NamedTuple):
 
 class RecordedModels(Protocol):
     async def of_agent(
-        self, agent_id: UUID, since: datetime
+        self, request: web.Request, agent_id: UUID, since: datetime
     ) -> Sequence[RecordedModel]:
         """Return the models that an agent has called, those called most first.
 

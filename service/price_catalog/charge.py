@@ -127,8 +127,11 @@ def _price(rate: Rate, usage: ModelCallUsage) -> Decimal | None:
     if not rate["tiers"]:
         return Decimal(rate["price"])
     length = usage.input_tokens
-    if length is None:
-        return None
+    return None if length is None else price_for(rate, length)
+
+
+def price_for(rate: Rate, length: int) -> Decimal:
+    """Return the price of a unit for a prompt of so many tokens."""
     price = rate["price"]
     for tier in rate["tiers"]:
         if length > tier["above"]:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Final
 
 from service.price_catalog.aggregate import ModelPricing
-from service.price_catalog.charge import Unpriced
+from service.price_catalog.charge import Unpriced, price_for
 from service.price_catalog.contracts.rates import contract_at, contract_rates
 from service.price_catalog.periods import time_text
 from service.price_catalog.price import price_at, rates_of
@@ -28,10 +28,13 @@ class EffectivePrice:
     price_id: str | None
     contract_id: str | None
 
-    def per_1m(self, unit: str) -> Decimal | None:
-        """Return the price of 1,000,000 tokens of a short prompt; None is unknown."""
+    def per_1m(self, unit: str, input_tokens: int = 0) -> Decimal | None:
+        """Return the price of 1,000,000 tokens; None is unknown.
+
+        ``input_tokens`` is the length of the prompt, by which some rates have tiers.
+        """
         rate = self.rates.get(unit)
-        return None if rate is None else Decimal(rate["price"])
+        return None if rate is None else price_for(rate, input_tokens)
 
 
 async def effective_price(
@@ -65,7 +68,7 @@ async def effective_price(
             rates, currency = rates_of(listed, at, {}), listed.currency
         else:
             continue
-        if isinstance(rates, Unpriced):
+        if isinstance(rates, Unpriced) or not rates:
             continue
         return EffectivePrice(
             rates=rates,

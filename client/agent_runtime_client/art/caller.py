@@ -17,7 +17,10 @@ from agent_runtime_client.response import Response
 from agent_runtime_client.secret import Secret
 
 # Changes nothing. The whole path is compared, as a secret may be named "preview".
-PREVIEW: Final = re.compile(r"POST /api/mcp/agents/[^/]+/tools/preview")
+PREVIEW: Final = re.compile(
+    r"POST /api/(mcp/agents/[^/]+/tools|agents/[^/]+/llm-routing"
+    r"|llm-router/tiers|llm-router/presets/[^/]+)/preview"
+)
 
 
 class Fields(dict[str, Any]):

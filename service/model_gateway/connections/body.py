@@ -1,52 +1,70 @@
-"""The body of a connection."""
+"""The bodies of a connection."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from service.connectors.url import ConnectorUrl
 from service.http.requests import Name, RequestModel
+from service.model_gateway.connections.base_url import BaseUrl
 from service.model_gateway.connections.settings import (
     ConnectionCredential,
     ConnectionSettings,
 )
 from service.model_gateway.dialects import Dialect, in_order
 from service.price_catalog.bodies import ProviderKey
-from service.secrets.headers import SecretHeader, SecretScheme
+from service.secrets.headers import (
+    SCHEME_PATTERN,
+    SecretHeader,
+)
 from service.secrets.names import SecretName
 
-
-def _without_fragment(url: str) -> str:
-    if "#" in url:
-        raise ValueError("must have no fragment: it is no part of a request")
-    return url
+AUTHORIZATION = "Authorization"
+BEARER = "Bearer"
 
 
 class ConnectionCredentialBody(RequestModel):
     """A secret of the caller, and how it is sent.
 
-    Anthropic takes its key in the header `x-api-key`, with the scheme null, and Azure
-    in `api-key`; most others in `Authorization`, with the scheme `Bearer`.
+    Anthropic takes its key in the header `x-api-key`, and Azure in `api-key`; most
+    others in `Authorization`.
     """
 
     secret_name: SecretName
-    header: SecretHeader = "Authorization"
-    scheme: SecretScheme = "Bearer"
+    header: SecretHeader = AUTHORIZATION
+    scheme: Annotated[
+        str | None,
+        Field(
+            pattern=SCHEME_PATTERN,
+            description=(
+                "Precedes the value, with a space; null for none. Left out, it is "
+                "`Bearer` in `Authorization`, and none in other headers."
+            ),
+        ),
+    ] = None
+
+    @property
+    def credential(self) -> ConnectionCredential:
+        scheme = self.scheme
+        if "scheme" not in self.model_fields_set and self.header == AUTHORIZATION:
+            scheme = BEARER
+        return {
+            "secret_name": self.secret_name,
+            "header": self.header,
+            "scheme": scheme,
+        }
+
+
+Credential = Annotated[
+    ConnectionCredentialBody | None,
+    Field(description="What its calls carry; null for a server without keys."),
+]
 
 
 class ConnectionBody(RequestModel):
+    """All settings of a connection: nothing that it has is left as it is."""
+
     name: Name
-    base_url: Annotated[
-        ConnectorUrl,
-        AfterValidator(_without_fragment),
-        Field(
-            description=(
-                "An http or https URL without credentials, to which the path of the "
-                "dialect is added: `/chat/completions`, `/responses`, `/embeddings` or "
-                "`/messages`. Of most providers it ends in `/v1`."
-            )
-        ),
-    ]
+    base_url: BaseUrl
     dialects: Annotated[
         list[Dialect],
         Field(
@@ -59,19 +77,19 @@ class ConnectionBody(RequestModel):
         ProviderKey,
         Field(description="Whose prices its calls have, in the provider catalog."),
     ]
-    credential: Annotated[
-        ConnectionCredentialBody | None,
-        Field(description="What its calls carry; null for a server without keys."),
-    ] = None
+    credential: Credential
 
     @property
     def settings(self) -> ConnectionSettings:
-        given: Any = self.credential and self.credential.model_dump()
-        credential: ConnectionCredential | None = given
+        credential = self.credential
         return {
             "name": self.name,
-            "base_url": self.base_url.rstrip("/"),
+            "base_url": self.base_url,
             "dialects": in_order(self.dialects),
             "provider": self.provider,
-            "credential": credential,
+            "credential": None if credential is None else credential.credential,
         }
+
+
+class NewConnection(ConnectionBody):
+    credential: Credential = None

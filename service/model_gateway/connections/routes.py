@@ -8,7 +8,7 @@ from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.model_gateway.connections.aggregate import ModelConnection
-from service.model_gateway.connections.body import ConnectionBody
+from service.model_gateway.connections.body import ConnectionBody, NewConnection
 from service.model_gateway.connections.commands import (
     EditConnection,
     RegisterConnection,
@@ -45,7 +45,7 @@ EXAMPLE = {
     body_example=EXAMPLE,
 )
 async def post_model_connection(
-    request: web.Request, body: ConnectionBody
+    request: web.Request, body: NewConnection
 ) -> Answer[ConnectionResource]:
     """Register a connection to a server that answers model calls.
 

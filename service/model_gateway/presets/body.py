@@ -79,19 +79,56 @@ def _not_too_many(groups: list[PresetGroupBody]) -> list[PresetGroupBody]:
     return groups
 
 
-class PresetBody(RequestModel):
-    name: Name
-    description: Annotated[str, Field(max_length=2000)] = ""
-    visibility: Annotated[
-        Literal["private", "public"],
-        Field(
-            description=(
-                "`public`: every agent's manager may route the agent here, and its "
-                "calls send the owner's secrets. `private`: only agents that it is "
-                "granted to."
-            )
+Description = Annotated[str, Field(max_length=2000)]
+Visibility = Annotated[
+    Literal["private", "public"],
+    Field(
+        description=(
+            "`public`: every agent's manager may route the agent here, and its calls "
+            "send the owner's secrets. `private`: only agents that it is granted to."
+        )
+    ),
+]
+Attempts = Annotated[
+    int, Field(ge=1, le=4, description="How many targets a call tries, at most.")
+]
+TotalTimeout = Annotated[
+    Seconds, Field(description="For a call with all of its attempts.")
+]
+FirstByteTimeout = Annotated[
+    Seconds, Field(description="For an attempt, until its answer begins.")
+]
+IdleTimeout = Annotated[Seconds, Field(description="Between two pieces of a stream.")]
+Sticky = Annotated[
+    int,
+    Field(
+        ge=0,
+        le=86_400,
+        description=(
+            "How long a session stays with its target after its last call, for the "
+            "provider's cache of prompts; 0: each call is balanced anew."
         ),
-    ] = "private"
+    ),
+]
+FallBackOn = Annotated[
+    list[Status],
+    Field(
+        max_length=50,
+        description=(
+            "Statuses of a target that send a call to the next one. So do a connection "
+            "that fails and a timeout."
+        ),
+    ),
+    AfterValidator(_in_order),
+]
+
+
+class PresetBody(RequestModel):
+    """All that a preset says: nothing is left as it was."""
+
+    name: Name
+    description: Description
+    visibility: Visibility
     groups: Annotated[
         list[PresetGroupBody],
         Field(
@@ -101,41 +138,12 @@ class PresetBody(RequestModel):
         ),
         AfterValidator(_not_too_many),
     ]
-    attempts: Annotated[
-        int,
-        Field(ge=1, le=4, description="How many targets a call tries, at most."),
-    ] = 2
-    total_timeout_s: Annotated[
-        Seconds, Field(description="For a call with all of its attempts.")
-    ] = 1800
-    first_byte_timeout_s: Annotated[
-        Seconds, Field(description="For an attempt, until its answer begins.")
-    ] = 300
-    idle_timeout_s: Annotated[
-        Seconds, Field(description="Between two pieces of a stream.")
-    ] = 120
-    sticky_s: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=86_400,
-            description=(
-                "How long a session stays with its target after its last call, for the "
-                "provider's cache of prompts; 0: each call is balanced anew."
-            ),
-        ),
-    ] = 3600
-    fall_back_on: Annotated[
-        list[Status],
-        Field(
-            max_length=50,
-            description=(
-                "Statuses of a target that send a call to the next one. So do a "
-                "connection that fails and a timeout."
-            ),
-        ),
-        AfterValidator(_in_order),
-    ] = FALL_BACK_ON
+    attempts: Attempts
+    total_timeout_s: TotalTimeout
+    first_byte_timeout_s: FirstByteTimeout
+    idle_timeout_s: IdleTimeout
+    sticky_s: Sticky
+    fall_back_on: FallBackOn
 
     @property
     def terms(self) -> PresetTerms:
@@ -154,3 +162,14 @@ class PresetBody(RequestModel):
             "sticky_s": self.sticky_s,
             "fall_back_on": self.fall_back_on,
         }
+
+
+class NewPreset(PresetBody):
+    description: Description = ""
+    visibility: Visibility = "private"
+    attempts: Attempts = 2
+    total_timeout_s: TotalTimeout = 1800
+    first_byte_timeout_s: FirstByteTimeout = 300
+    idle_timeout_s: IdleTimeout = 120
+    sticky_s: Sticky = 3600
+    fall_back_on: FallBackOn = FALL_BACK_ON

@@ -90,12 +90,7 @@ async def decide_edit(command: EditPreset, work: UnitOfWork) -> EditedPreset:
     :raises ForbiddenError: the caller isn't its owner
     :raises InvalidRequestError: as :func:`make_preset`
     """
-    preset = await visible_preset(work, command.preset_id)
-    if not may_edit(work.principal, preset):
-        raise ForbiddenError(
-            "only its owner changes a preset: its calls send the owner's secrets"
-        )
-    work.match(preset)
+    preset = await editable_preset(work, command.preset_id)
     await _refuse_bad_targets(work, command.terms)
     before = preset.terms
     return EditedPreset(preset, before, preset.edit(command.terms))
@@ -156,6 +151,21 @@ async def revoke_preset(
     return preset, changed
 
 
+async def editable_preset(work: UnitOfWork, preset_id: UUID) -> ModelPreset:
+    """Load a preset that the caller may change, at the version of If-Match.
+
+    :raises NotFoundError: there is none, or none that the caller can see
+    :raises ForbiddenError: the caller isn't its owner
+    """
+    preset = await visible_preset(work, preset_id)
+    if not may_edit(work.principal, preset):
+        raise ForbiddenError(
+            "only its owner changes a preset: its calls send the owner's secrets"
+        )
+    work.match(preset)
+    return preset
+
+
 async def visible_preset(work: UnitOfWork, preset_id: UUID) -> ModelPreset:
     """Load a preset that exists for the caller.
 
@@ -197,7 +207,8 @@ async def _refuse_bad_targets(work: UnitOfWork, terms: PresetTerms) -> None:
             or connection.is_retired
             or not connection.is_owned_by(work.principal.user_id)
         ):
-            unknown.append(Problem(f"{path}.connection_id", "no such connection"))
+            words = f"no such connection: {target['connection_id']}"
+            unknown.append(Problem(f"{path}.connection_id", words))
         else:
             spoken.append({*connection.settings["dialects"]})
     if unknown:

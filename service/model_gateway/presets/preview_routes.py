@@ -38,6 +38,7 @@ from service.model_gateway.presets.routes import (
     NO_SUCH_PRESET,
     NOT_OWNER,
 )
+from service.model_gateway.presets.terms import PUBLIC
 from service.model_gateway.routed_agents import (
     ROUTED_AGENTS,
     ROUTED_MAX,
@@ -59,14 +60,19 @@ class PresetMoment(RequestModel):
 class PreviewedPreset(TypedDict):
     """What a change of a preset would do; ``version`` is the present one, for If-Match.
 
-    ``agents`` are those that are routed here, the first of them where there are more:
-    then `is_complete` is false. Whether each may call the preset isn't looked at.
+    ``agents`` are those that are routed here and that the caller can see, with
+    ``other_agents`` as the number of others. ``losing`` are those of them that could
+    call the preset and no longer could, ``other_losing`` the number of others.
+    `is_complete` is false if there are more than 1,000: then it is about these.
     """
 
     preset_id: UUID
     version: int
     changes: list[PresetChange]
     agents: list[RoutedAgent]
+    other_agents: int
+    losing: list[UUID]
+    other_losing: int
     is_complete: bool
 
 
@@ -86,6 +92,7 @@ class RestoredPreset(PresetResource):
         422: BAD_TARGETS,
     },
     if_match=True,
+    min_position=True,
     rate_limit=PREVIEWS,
     body_example=EXAMPLE,
 )
@@ -106,13 +113,23 @@ async def post_preset_preview(
         if_match=if_match(request),
     )
     version = edited.preset.version - len(edited.preset.pending_events)
-    agents = await request.app[ROUTED_AGENTS].to_preset(preset_id)
+    found = await request.app[ROUTED_AGENTS].to_preset(request, preset_id)
+    routed = found[:ROUTED_MAX]
+    was_public = edited.before["visibility"] == PUBLIC
+    losing = [
+        each
+        for each in routed
+        if was_public and not edited.preset.may_be_called_by(each.agent["agent_id"])
+    ]
     data: PreviewedPreset = {
         "preset_id": preset_id,
         "version": version,
         "changes": [*changes_between(edited.before, body.terms)],
-        "agents": [*agents[:ROUTED_MAX]],
-        "is_complete": len(agents) <= ROUTED_MAX,
+        "agents": [each.agent for each in routed if each.is_seen],
+        "other_agents": sum(not each.is_seen for each in routed),
+        "losing": [each.agent["agent_id"] for each in losing if each.is_seen],
+        "other_losing": sum(not each.is_seen for each in losing),
+        "is_complete": len(found) <= ROUTED_MAX,
     }
     message = "preview of the preset; nothing was changed"
     return Answer(message=message, data=data, etag=version)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from service.errors import ConflictError
+from service.errors import ConflictError, InvalidRequestError, Problem
 from service.event_log.unit_of_work import UnitOfWork
 from service.model_gateway.presets.commands import (
     EditedPreset,
     EditPreset,
     edit_preset,
-    visible_preset,
+    editable_preset,
 )
 from service.model_gateway.presets.terms import PresetTerms
 
@@ -29,7 +29,15 @@ async def restore_preset(command: RestorePreset, work: UnitOfWork) -> EditedPres
     :raises ServiceError: as an edit with these terms
     """
     if command.terms is None:
-        await visible_preset(work, command.preset_id)
+        await editable_preset(work, command.preset_id)
         raise ConflictError("the preset didn't exist then", code="nothing_to_restore")
     edit = EditPreset(preset_id=command.preset_id, terms=command.terms)
-    return await edit_preset(edit, work)
+    try:
+        return await edit_preset(edit, work)
+    except InvalidRequestError as error:
+        # The caller has sent no more than a moment.
+        raise InvalidRequestError(
+            f"what the preset said then can't be restored: {error.message}",
+            code=error.code,
+            problems=[Problem("at", f"{e.path}: {e.message}") for e in error.problems],
+        ) from None

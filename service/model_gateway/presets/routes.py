@@ -8,7 +8,7 @@ from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.model_gateway.presets.aggregate import ModelPreset
-from service.model_gateway.presets.body import PresetBody
+from service.model_gateway.presets.body import FALL_BACK_ON, NewPreset, PresetBody
 from service.model_gateway.presets.commands import (
     EditedPreset,
     EditPreset,
@@ -56,6 +56,11 @@ EXAMPLE = {
         },
     ],
     "attempts": 2,
+    "total_timeout_s": 1800,
+    "first_byte_timeout_s": 300,
+    "idle_timeout_s": 120,
+    "sticky_s": 3600,
+    "fall_back_on": FALL_BACK_ON,
 }
 
 
@@ -64,7 +69,7 @@ EXAMPLE = {
     answers={201: "preset made", 422: BAD_TARGETS},
     body_example=EXAMPLE,
 )
-async def post_preset(request: web.Request, body: PresetBody) -> Answer[PresetResource]:
+async def post_preset(request: web.Request, body: NewPreset) -> Answer[PresetResource]:
     """Make a preset.
 
     The caller becomes its owner, and its targets are on the caller's connections. An

@@ -12,7 +12,8 @@ from service.model_gateway.routing.terms import (
     ModelRoute,
     RoutingTerms,
 )
-from service.model_gateway.tiers.body import TIERS_MAX, TierName
+from service.model_gateway.tiers.body import TierName, Tiers
+from service.tool_rules.glob import ANY_RUN
 
 MODEL_CHARACTERS_MAX = 128
 ModelPattern = Annotated[
@@ -73,6 +74,8 @@ class ModelRouteBody(RequestModel):
 def _once_each(routes: list[ModelRouteBody]) -> list[ModelRouteBody]:
     if len({each.model for each in routes}) < len(routes):
         raise ValueError("names a model twice; only the first could count")
+    if any(each.model == ANY_RUN for each in routes[:-1]):
+        raise ValueError("has routes behind *, which matches every name; put it last")
     return routes
 
 
@@ -88,11 +91,9 @@ class RoutingBody(RequestModel):
         AfterValidator(_once_each),
     ]
     tiers: Annotated[
-        dict[TierName, UUID],
+        Tiers,
         Field(
-            default_factory=dict,
-            max_length=TIERS_MAX,
-            description="Presets of tiers, for this agent, instead of the registry's.",
+            description="Presets of tiers, for this agent, instead of the registry's."
         ),
     ]
 

@@ -10,6 +10,9 @@ from service.errors import InvalidRequestError, Problem
 from service.event_log.unit_of_work import UnitOfWork
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.routing.aggregate import ModelRouting
+from service.model_gateway.routing.decision import Problem as RoutingProblem
+from service.model_gateway.routing.decision import target_of
+from service.model_gateway.routing.plan import problems_of
 from service.model_gateway.routing.terms import ModelRoute, RoutingTerms
 from service.model_gateway.tiers.aggregate import ModelTiers
 
@@ -34,7 +37,7 @@ class ReplacedRouting(NamedTuple):
     """The routing before and after; ``version`` is 0 if there never was any.
 
     ``registry`` is the preset of each tier for agents that say nothing else.
-    ``left_out`` names routes and tiers of then that lead nowhere now.
+    ``problems`` says of each preset that the two lead to why it can't be called.
     """
 
     agent_id: UUID
@@ -42,7 +45,7 @@ class ReplacedRouting(NamedTuple):
     before: RoutingTerms
     after: RoutingTerms
     registry: Mapping[str, str]
-    left_out: Sequence[str] = ()
+    problems: Mapping[str, RoutingProblem | None]
 
     @property
     def has_changed(self) -> bool:
@@ -53,7 +56,6 @@ class Checked(NamedTuple):
     """The part of a routing that leads somewhere, and what is wrong with the rest."""
 
     terms: RoutingTerms
-    left_out: Sequence[str]
     unknown_presets: Sequence[Problem]
     unknown_tiers: Sequence[Problem]
 
@@ -98,7 +100,7 @@ async def decide_replacement(
             code="unknown_tier",
             problems=checked.unknown_tiers,
         )
-    return routing, _replaced(routing, command.terms, registry)
+    return routing, await _replaced(routing, command.terms, registry, work)
 
 
 async def restore_routing(command: RestoreRouting, work: UnitOfWork) -> ReplacedRouting:
@@ -111,10 +113,10 @@ async def restore_routing(command: RestoreRouting, work: UnitOfWork) -> Replaced
     routing = await _routing(work, command.agent_id)
     registry = await _registry(work)
     checked = await _checked(command.terms, command.agent_id, registry, work)
-    replaced = _replaced(routing, checked.terms, registry)
+    replaced = await _replaced(routing, checked.terms, registry, work)
     if replaced.has_changed:
         work.save(routing)
-    return replaced._replace(left_out=checked.left_out)
+    return replaced
 
 
 async def _routing(work: UnitOfWork, agent_id: UUID) -> ModelRouting:
@@ -130,17 +132,26 @@ async def _registry(work: UnitOfWork) -> Mapping[str, str]:
     return registry.tiers if registry else {}
 
 
-def _replaced(
-    routing: ModelRouting, terms: RoutingTerms, registry: Mapping[str, str]
+async def _replaced(
+    routing: ModelRouting,
+    terms: RoutingTerms,
+    registry: Mapping[str, str],
+    work: UnitOfWork,
 ) -> ReplacedRouting:
     before, is_new = routing.terms, bool(routing.pending_events)
     changed = routing.replace(terms)
+    leads_to = [
+        target_of(route, each, registry).preset_id
+        for each in (before, terms)
+        for route in each["routes"]
+    ]
     return ReplacedRouting(
         agent_id=UUID(routing.agent_id),
         version=0 if is_new and not changed else routing.version,
         before=before,
         after=terms,
         registry=registry,
+        problems=await problems_of(leads_to, UUID(routing.agent_id), work),
     )
 
 
@@ -154,13 +165,12 @@ async def _checked(
         preset = await work.find(ModelPreset, UUID(preset_id))
         return preset is not None and preset.may_be_called_by(agent_id)
 
-    unknown_presets, unknown_tiers, left_out = [], [], []
+    unknown_presets, unknown_tiers = [], []
     tiers: dict[str, str] = {}
     for tier, preset_id in terms["tiers"].items():
         if await may_call(preset_id):
             tiers[tier] = preset_id
         else:
-            left_out.append(tier)
             unknown_presets.append(Problem(f"tiers.{tier}", "no such preset"))
     routes: list[ModelRoute] = []
     for number, route in enumerate(terms["routes"]):
@@ -168,11 +178,14 @@ async def _checked(
         if preset is not None and not await may_call(preset):
             path = f"routes[{number}].preset_id"
             unknown_presets.append(Problem(path, "no such preset"))
-        elif named is not None and named not in tiers and named not in registry:
+        elif named is not None and named in terms["tiers"]:
+            # Without its own tier a route would lead to the registry's instead. What is
+            # wrong with the tier is said already.
+            if named in tiers:
+                routes.append(route)
+        elif named is not None and named not in registry:
             unknown_tiers.append(Problem(f"routes[{number}].tier", "no such tier"))
         else:
             routes.append(route)
-            continue
-        left_out.append(route["model"])
     kept: RoutingTerms = {"routes": routes, "tiers": tiers}
-    return Checked(kept, left_out, unknown_presets, unknown_tiers)
+    return Checked(kept, unknown_presets, unknown_tiers)

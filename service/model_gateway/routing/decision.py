@@ -17,7 +17,7 @@ class Problem(StrEnum):
     PRESET_UNAVAILABLE = "preset_unavailable"
     """There is no such preset any more, or the agent may not call it."""
     NO_TARGET = "no_target"
-    """No connection of the preset is there any more."""
+    """No call can be sent to any target of the preset."""
     NO_COMMON_DIALECT = "no_common_dialect"
 
 

@@ -1,7 +1,8 @@
-"""What a call would be sent to: the targets of a preset that are there."""
+"""What a call would be sent to: the targets of a preset, and what is wrong there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol, TypeVar
 from uuid import UUID
 
@@ -11,6 +12,8 @@ from service.model_gateway.dialects import in_order
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.presets.terms import PresetTarget
 from service.model_gateway.routing.decision import Problem
+from service.secrets.aggregate import Secret
+from service.users.aggregate import User
 
 A = TypeVar("A", bound=LoggedAggregate)
 
@@ -21,12 +24,21 @@ class Finder(Protocol):
     async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
 
 
+class TargetProblem(StrEnum):
+    """Why no call is sent to a target."""
+
+    CONNECTION_RETIRED = "connection_retired"
+    NO_CREDENTIAL = "no_credential"
+    """The owner's secret was deleted, or can't be opened any more."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedTarget:
-    """A target, and its connection; None where that is retired."""
+    """A target with its connection, and why no call is sent there, if so."""
 
     target: PresetTarget
-    connection: ModelConnection | None
+    connection: ModelConnection
+    problem: TargetProblem | None
 
     def fits(self, input_tokens: int) -> bool | None:
         """Whether the model's window is large enough; None if it isn't known."""
@@ -42,48 +54,77 @@ class Plan:
     groups: tuple[tuple[PlannedTarget, ...], ...]
 
     @property
-    def targets(self) -> Iterator[PlannedTarget]:
-        """Yield those whose connections are there."""
-        for group in self.groups:
-            yield from (each for each in group if each.connection is not None)
+    def targets(self) -> list[PlannedTarget]:
+        """Return those that a call can be sent to."""
+        return [each for group in self.groups for each in group if not each.problem]
 
     @property
     def dialects(self) -> list[str]:
-        """Return what every connection speaks that is there."""
-        spoken = [
-            {*each.connection.settings["dialects"]}
-            for each in self.targets
-            if each.connection is not None
-        ]
+        """Return what the connections of all these speak."""
+        spoken = [{*each.connection.settings["dialects"]} for each in self.targets]
         return in_order(set.intersection(*spoken)) if spoken else []
 
     @property
     def problem(self) -> Problem | None:
-        if next(self.targets, None) is None:
+        if not self.targets:
             return Problem.NO_TARGET
         return None if self.dialects else Problem.NO_COMMON_DIALECT
 
 
-async def plan_of(preset_id: str, agent_id: UUID, aggregates: Finder) -> Plan | None:
-    """Return the plan of a preset; None where an agent may not call it.
-
-    Its connections are its owner's: who else named them made no preset of it.
-    """
+async def plan_for(preset_id: str, agent_id: UUID, aggregates: Finder) -> Plan | None:
+    """Return the plan of a preset; None where an agent may not call it."""
     preset = await aggregates.find(ModelPreset, UUID(preset_id))
     if preset is None or not preset.may_be_called_by(agent_id):
         return None
-    groups = []
-    for group in preset.terms["groups"]:
-        planned = []
-        for target in group["targets"]:
-            connection = await aggregates.find(
-                ModelConnection, UUID(target["connection_id"])
-            )
-            is_there = connection is not None and not connection.is_retired
-            planned.append(
-                PlannedTarget(
-                    target=target, connection=connection if is_there else None
-                )
-            )
-        groups.append(tuple(planned))
-    return Plan(preset=preset, groups=tuple(groups))
+    return await plan_of(preset, aggregates)
+
+
+async def plan_of(preset: ModelPreset, aggregates: Finder) -> Plan:
+    """Return the plan of a preset, whose connections are its owner's."""
+    groups = [
+        [
+            planned
+            for target in group["targets"]
+            if (planned := await _planned(target, aggregates)) is not None
+        ]
+        for group in preset.terms["groups"]
+    ]
+    return Plan(preset=preset, groups=tuple(map(tuple, groups)))
+
+
+async def problems_of(
+    preset_ids: Iterable[str | None], agent_id: UUID, aggregates: Finder
+) -> Mapping[str, Problem | None]:
+    """Return by preset why an agent can't call it; None where it can."""
+    found: dict[str, Problem | None] = {}
+    for preset_id in preset_ids:
+        if preset_id is not None and preset_id not in found:
+            plan = await plan_for(preset_id, agent_id, aggregates)
+            found[preset_id] = plan.problem if plan else Problem.PRESET_UNAVAILABLE
+    return found
+
+
+async def _planned(target: PresetTarget, aggregates: Finder) -> PlannedTarget | None:
+    connection = await aggregates.find(ModelConnection, UUID(target["connection_id"]))
+    if connection is None:
+        return None
+    problem: TargetProblem | None = None
+    if connection.is_retired:
+        problem = TargetProblem.CONNECTION_RETIRED
+    elif not await _has_credential(connection, aggregates):
+        problem = TargetProblem.NO_CREDENTIAL
+    return PlannedTarget(target=target, connection=connection, problem=problem)
+
+
+async def _has_credential(connection: ModelConnection, aggregates: Finder) -> bool:
+    """Whether the secret is there that a connection's calls send, if they send one."""
+    credential, owner_id = connection.settings["credential"], connection.owner_id
+    if credential is None:
+        return True
+    secret_id = Secret.create_id(owner_id, credential["secret_name"])
+    secret = await aggregates.find(Secret, secret_id)
+    if secret is None or secret.is_deleted:
+        return False
+    owner = await aggregates.find(User, UUID(owner_id))
+    has_key = owner is None or not owner.key_is_destroyed
+    return has_key and secret.sealed_id_of(secret.value_version) is not None

@@ -29,7 +29,9 @@ from service.model_gateway.routing.commands import (
 from service.model_gateway.routing.resource import (
     ChangedName,
     RoutedName,
+    RouteProblem,
     changed_names,
+    route_problems,
 )
 from service.model_gateway.routing.routes import (
     EXAMPLE,
@@ -38,6 +40,7 @@ from service.model_gateway.routing.routes import (
     RETIRED,
     UNKNOWN,
 )
+from service.model_gateway.routing.terms import ModelRoute
 from service.pacing import in_thread
 from service.tool_rules.glob import has_wildcard
 
@@ -80,12 +83,17 @@ class PreviewedModelCalls(TypedDict):
 class PreviewedRouting(TypedDict):
     """What a replacement would do; ``version`` is the current one, for If-Match.
 
-    ``names`` are those that the routes before and after spell out and that would lead
-    elsewhere.
+    ``added`` and ``removed`` are routes; ``reordered`` says that the others stand in
+    another order. ``names`` are those that the routes before and after spell out and
+    that would lead elsewhere. By the routes in ``problems`` nothing could be called.
     """
 
     agent_id: UUID
     version: int
+    added: list[ModelRoute]
+    removed: list[ModelRoute]
+    reordered: bool
+    problems: list[RouteProblem]
     names: list[ChangedName]
     recorded: PreviewedModelCalls
 
@@ -100,6 +108,7 @@ class PreviewedRouting(TypedDict):
         422: UNKNOWN,
     },
     if_match=True,
+    min_position=True,
     rate_limit=PREVIEWS,
     body_example=EXAMPLE,
 )
@@ -122,11 +131,19 @@ async def post_model_routing_preview(
         if_match=if_match(request),
     )
     since = datetime.now(UTC) - timedelta(days=query.days)
-    recorded = await request.app[RECORDED_MODELS].of_agent(agent_id, since)
+    recorded = await request.app[RECORDED_MODELS].of_agent(request, agent_id, since)
     names, calls = await in_thread(_compared, replaced, recorded, since)
+    before, after = replaced.before["routes"], replaced.after["routes"]
+    added, removed = _missing(after, before), _missing(before, after)
     data: PreviewedRouting = {
         "agent_id": agent_id,
         "version": version,
+        "added": added,
+        "removed": removed,
+        "reordered": _missing(before, removed) != _missing(after, added),
+        "problems": [
+            *route_problems(replaced.after, replaced.registry, replaced.problems)
+        ],
         "names": names,
         "recorded": calls,
     }
@@ -142,10 +159,21 @@ async def _previewed(
     return replaced, routing.version - len(routing.pending_events)
 
 
+def _missing(
+    routes: Sequence[ModelRoute], among: Sequence[ModelRoute]
+) -> list[ModelRoute]:
+    return [each for each in routes if each not in among]
+
+
 def _compared(
     replaced: ReplacedRouting, recorded: Sequence[RecordedModel], since: datetime
 ) -> tuple[list[ChangedName], PreviewedModelCalls]:
-    terms = (replaced.before, replaced.after, replaced.registry)
+    terms = (
+        replaced.before,
+        replaced.after,
+        replaced.registry,
+        replaced.problems,
+    )
     spelled = {
         route["model"]: None
         for each in (replaced.before, replaced.after)

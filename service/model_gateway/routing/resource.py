@@ -1,6 +1,6 @@
 """How an agent's model calls are routed, as the API shows it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Literal
@@ -16,7 +16,13 @@ from service.model_gateway.routing.decision import (
     deciding_route,
     target_of,
 )
-from service.model_gateway.routing.plan import Finder, Plan, PlannedTarget, plan_of
+from service.model_gateway.routing.plan import (
+    Finder,
+    Plan,
+    PlannedTarget,
+    TargetProblem,
+    plan_for,
+)
 from service.model_gateway.routing.terms import ModelRoute, RoutingTerms
 from service.price_catalog.effective import EffectivePrice, effective_price
 
@@ -28,11 +34,19 @@ class RoutingResource(RoutingTerms):
     version: int
 
 
-class ModelPriceResource(TypedDict):
-    """Prices of 1,000,000 tokens of a short prompt, contracts included.
+class RouteProblem(TypedDict):
+    """A route by which nothing can be called now."""
 
-    Null is unknown, 0 is free. ``priced_as`` is the entry of the catalog,
-    ``provider/model``.
+    model: str
+    problem: Problem
+
+
+class ModelPriceResource(TypedDict):
+    """Prices of 1,000,000 tokens, contracts included.
+
+    For a prompt of the length asked about, otherwise a short one. Null is unknown, or
+    for cached tokens the price of input; 0 is free. ``priced_as`` is the entry of the
+    catalog, ``provider/model``.
     """
 
     input_price_per_1m: Decimal | None
@@ -46,19 +60,19 @@ class ModelPriceResource(TypedDict):
 
 
 class PlannedTargetResource(TypedDict):
-    """A target of a preset.
+    """A target of a preset; ``problem`` says why no call is sent there.
 
-    ``connection`` and ``provider`` are null, and no call goes there, if the connection
-    is retired. ``fits`` says whether the prompt asked about fits into the context
-    window, null if that isn't known. ``price`` is null if there is none.
+    ``fits`` says whether the prompt asked about fits into the context window, null if
+    that isn't known. ``price`` is null if there is none.
     """
 
     connection_id: UuidText
-    connection: str | None
-    provider: str | None
+    connection: str
+    provider: str
     model: str
     weight: int
     context_window: int | None
+    problem: TargetProblem | None
     fits: bool | None
     price: ModelPriceResource | None
 
@@ -97,10 +111,11 @@ class RouteResource(TypedDict):
 
 
 class RoutedName(TypedDict):
-    """The preset that a name of a model leads to; null leads nowhere."""
+    """The preset that a name of a model leads to, or why it can't be called."""
 
     preset_id: UuidText | None
     tier: str | None
+    problem: Problem | None
 
 
 class ChangedName(TypedDict):
@@ -143,7 +158,7 @@ async def route_resource(
     }
     if leads_to.preset_id is None:
         return {**found, "problem": Problem.UNKNOWN_TIER}
-    plan = await plan_of(leads_to.preset_id, agent_id, aggregates)
+    plan = await plan_for(leads_to.preset_id, agent_id, aggregates)
     if plan is None:
         return {**found, "problem": Problem.PRESET_UNAVAILABLE}
     return {
@@ -175,34 +190,32 @@ async def _groups(
 async def _target(
     planned: PlannedTarget, aggregates: Finder, at: datetime, input_tokens: int | None
 ) -> PlannedTargetResource:
-    target, connection = planned.target, planned.connection
-    settings = None if connection is None else connection.settings
-    price = None
-    if settings is not None:
-        price = await effective_price(
-            provider=settings["provider"],
-            model=target["model"],
-            at=at,
-            catalog=aggregates,
-        )
+    target, settings = planned.target, planned.connection.settings
+    price = await effective_price(
+        provider=settings["provider"],
+        model=target["model"],
+        at=at,
+        catalog=aggregates,
+    )
     return {
         "connection_id": target["connection_id"],
-        "connection": None if settings is None else settings["name"],
-        "provider": None if settings is None else settings["provider"],
+        "connection": settings["name"],
+        "provider": settings["provider"],
         "model": target["model"],
         "weight": target["weight"],
         "context_window": target["context_window"],
+        "problem": planned.problem,
         "fits": None if input_tokens is None else planned.fits(input_tokens),
-        "price": None if price is None else _price(price),
+        "price": None if price is None else _price(price, input_tokens or 0),
     }
 
 
-def _price(price: EffectivePrice) -> ModelPriceResource:
+def _price(price: EffectivePrice, input_tokens: int) -> ModelPriceResource:
     return {
-        "input_price_per_1m": price.per_1m("input_tokens"),
-        "output_price_per_1m": price.per_1m("output_tokens"),
-        "cache_creation_price_per_1m": price.per_1m("cache_write_tokens"),
-        "cache_read_price_per_1m": price.per_1m("cache_read_tokens"),
+        "input_price_per_1m": price.per_1m("input_tokens", input_tokens),
+        "output_price_per_1m": price.per_1m("output_tokens", input_tokens),
+        "cache_creation_price_per_1m": price.per_1m("cache_write_tokens", input_tokens),
+        "cache_read_price_per_1m": price.per_1m("cache_read_tokens", input_tokens),
         "currency": price.currency,
         "priced_as": price.priced_as,
         "price_id": price.price_id,
@@ -210,25 +223,51 @@ def _price(price: EffectivePrice) -> ModelPriceResource:
     }
 
 
+def route_problems(
+    terms: RoutingTerms,
+    registry: Mapping[str, str],
+    problems: Mapping[str, Problem | None],
+) -> Iterator[RouteProblem]:
+    """Yield the routes by which nothing can be called; ``problems`` are of presets."""
+    for route in terms["routes"]:
+        preset_id = target_of(route, terms, registry).preset_id
+        problem = problems[preset_id] if preset_id else Problem.UNKNOWN_TIER
+        if problem is not None:
+            yield {"model": route["model"], "problem": problem}
+
+
 def routed_name(
-    model: str, terms: RoutingTerms, registry: Mapping[str, str]
+    model: str,
+    terms: RoutingTerms,
+    registry: Mapping[str, str],
+    problems: Mapping[str, Problem | None],
 ) -> RoutedName:
     number = deciding_route(model, terms)
     if number is None:
-        return {"preset_id": None, "tier": None}
+        return {"preset_id": None, "tier": None, "problem": Problem.NO_ROUTE}
     found = target_of(terms["routes"][number], terms, registry)
-    return {"preset_id": found.preset_id, "tier": found.tier and found.tier.name}
+    preset_id = found.preset_id
+    return {
+        "preset_id": preset_id,
+        "tier": found.tier and found.tier.name,
+        "problem": problems[preset_id] if preset_id else Problem.UNKNOWN_TIER,
+    }
 
 
 def changed_names(
-    models: Mapping[str, object],
+    models: Iterable[str],
     before: RoutingTerms,
     after: RoutingTerms,
     registry: Mapping[str, str],
+    problems: Mapping[str, Problem | None],
 ) -> Iterator[ChangedName]:
     """Yield those of some names that would lead elsewhere, in the order given."""
     for model in models:
-        was = routed_name(model, before, registry)
-        is_now = routed_name(model, after, registry)
-        if was != is_now:
+        was = routed_name(model, before, registry, problems)
+        is_now = routed_name(model, after, registry, problems)
+        # By which tier it gets there makes no difference to a call.
+        if (was["preset_id"], was["problem"]) != (
+            is_now["preset_id"],
+            is_now["problem"],
+        ):
             yield {"model": model, "before": was, "after": is_now}

@@ -27,12 +27,14 @@ from service.model_gateway.routing.commands import (
 )
 from service.model_gateway.routing.decision import Problem, target_of
 from service.model_gateway.routing.resource import (
+    RouteProblem,
     RouteResource,
     RoutingResource,
+    route_problems,
     route_resource,
     routing_resource,
 )
-from service.model_gateway.routing.terms import NO_ROUTES
+from service.model_gateway.routing.terms import NO_ROUTES, RoutingTerms
 from service.model_gateway.tiers.aggregate import ModelTiers
 
 routes = Routes(
@@ -62,15 +64,21 @@ class RoutingMoment(RequestModel):
     ]
 
 
-class RestoredRouting(RoutingResource):
+class ReplacedRoutingResource(RoutingResource):
+    """The routing; by the routes in ``problems`` nothing can be called now."""
+
+    problems: list[RouteProblem]
+
+
+class RestoredRouting(ReplacedRoutingResource):
     """The routing after the restore, and the log position that it is restored from.
 
-    ``left_out`` names routes and tiers of then whose presets the agent may not call any
-    more, or whose tier is gone.
+    ``left_out`` are the routes and tiers of then whose presets the agent may not call
+    any more, or whose tier is gone.
     """
 
     position: int
-    left_out: list[str]
+    left_out: RoutingTerms
 
 
 class CallableModels(TypedDict):
@@ -98,7 +106,7 @@ class CallableModels(TypedDict):
 )
 async def put_model_routing(
     request: web.Request, agent_id: UUID, body: RoutingBody
-) -> Answer[RoutingResource]:
+) -> Answer[ReplacedRoutingResource]:
     """Replace the routing of an agent's model calls.
 
     Requires full management of the agent. The first route that matches the name of a
@@ -106,7 +114,7 @@ async def put_model_routing(
     must be public or granted to the agent, and stays its owner's to take back.
     """
 
-    def present(replaced: ReplacedRouting) -> Answer[RoutingResource]:
+    def present(replaced: ReplacedRouting) -> Answer[ReplacedRoutingResource]:
         return Answer(
             message=(
                 "routing replaced"
@@ -158,7 +166,7 @@ async def post_model_routing_restore(
             data={
                 **_resource(replaced),
                 "position": position,
-                "left_out": [*replaced.left_out],
+                "left_out": _without(terms, replaced.after),
             },
             etag=replaced.version,
         )
@@ -207,5 +215,21 @@ async def _callable_models(agent_id: UUID, work: UnitOfWork) -> CallableModels:
     }
 
 
-def _resource(replaced: ReplacedRouting) -> RoutingResource:
-    return routing_resource(replaced.agent_id, replaced.version, replaced.after)
+def _resource(replaced: ReplacedRouting) -> ReplacedRoutingResource:
+    problems = route_problems(replaced.after, replaced.registry, replaced.problems)
+    return {
+        **routing_resource(replaced.agent_id, replaced.version, replaced.after),
+        "problems": [*problems],
+    }
+
+
+def _without(terms: RoutingTerms, kept: RoutingTerms) -> RoutingTerms:
+    """Return the part of a routing that isn't kept."""
+    return {
+        "routes": [each for each in terms["routes"] if each not in kept["routes"]],
+        "tiers": {
+            tier: preset
+            for tier, preset in terms["tiers"].items()
+            if tier not in kept["tiers"]
+        },
+    }

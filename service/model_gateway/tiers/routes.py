@@ -115,6 +115,7 @@ async def put_tiers(
         422: "a tier names no preset (`unknown_preset`)",
     },
     if_match=True,
+    min_position=True,
     rate_limit=PREVIEWS,
     body_example=EXAMPLE,
 )
@@ -133,11 +134,11 @@ async def post_tiers_preview(
     )
     registry = replaced.registry
     version = registry.version - len(registry.pending_events)
-    agents = await request.app[ROUTED_AGENTS].to_tiers([*replaced.changed])
+    agents = await request.app[ROUTED_AGENTS].to_tiers(request, [*replaced.changed])
     data: PreviewedTiers = {
         "version": version,
         "changes": tier_changes(replaced.before, replaced.changed),
-        "agents": [*agents[:ROUTED_MAX]],
+        "agents": [each.agent for each in agents[:ROUTED_MAX]],
         "is_complete": len(agents) <= ROUTED_MAX,
     }
     message = "preview of the tiers; nothing was changed"

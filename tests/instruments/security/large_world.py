@@ -124,7 +124,7 @@ async def _make_routing(world: World) -> None:
         routes.append({"model": model, "preset_id": made.data["id"]})
     world.ids["public_preset_id"] = routes[0]["preset_id"]
     path = f"/api/agents/{agent_id}/llm-routing"
-    reply = await caller.put(path, {"routes": routes})
+    reply = await caller.put(path, {"routes": routes, "tiers": {}})
     assert reply.status == 200, reply.data
 
 

@@ -12,11 +12,16 @@ from schemathesis import Case, GenerationMode
 
 _turns = itertools.count()
 
-IN_BODIES = ("agent_id", "connector_id")
+IN_BODIES = ("agent_id", "connection_id", "connector_id", "preset_id")
 FAR_FUTURE = "2999-12-31T23:59:59Z"
-# Aimed at what the others need, the first would leave them nothing to find; the
-# second means other names.
-NEVER_AIMED = {"delete_connector", "get_event_schema"}
+# Aimed at what the others need, the first three would leave them nothing to find; the
+# last means other names.
+NEVER_AIMED = {
+    "delete_connector",
+    "delete_model_connection",
+    "delete_preset",
+    "get_event_schema",
+}
 
 
 def towards_reality(case: Case, things: dict[str, Any]) -> None:

@@ -54,6 +54,18 @@ WITH_RULES = [
     "post_contract_end",
     "post_litellm_import",
     "post_reprice",
+    "post_model_connection",
+    "put_model_connection",
+    "post_preset",
+    "put_preset",
+    "post_preset_preview",
+    "post_preset_restore",
+    "put_tiers",
+    "post_tiers_preview",
+    "post_tiers_restore",
+    "put_model_routing",
+    "post_model_routing_preview",
+    "post_model_routing_restore",
 ]
 # The import reads a whole price list each time, and the other one is as good an
 # example; the stream has no end.

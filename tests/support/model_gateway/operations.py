@@ -176,12 +176,12 @@ def _routing(world: World) -> Iterator[Ask]:
         ("question marks", [f"{'?' * 120}{each:02}" for each in range(ROUTES_MAX)]),
     ):
         routes = [{"model": each, "preset_id": preset_id} for each in models]
-        yield json_ask(what, {"routes": routes}, **agents)
+        yield json_ask(what, {"routes": routes, "tiers": {}}, **agents)
     routes = [
         {"model": each, "preset_id": f"{number:08x}-0000-4000-8000-000000000000"}
         for number, each in enumerate(hostile_models())
     ]
-    yield json_ask("unknown presets", {"routes": routes}, **agents)
+    yield json_ask("unknown presets", {"routes": routes, "tiers": {}}, **agents)
 
 
 def _explained(world: World) -> Iterator[Ask]:

@@ -12,6 +12,7 @@ from agent_runtime_client.models import (
     ConnectionCredentialBody,
     ConnectionList,
     ConnectionResource,
+    ConnectionWithPresets,
     Dialect,
 )
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
@@ -38,9 +39,9 @@ class ModelConnectionsResource:
         The caller becomes its owner, and its calls send the caller's secret. Nobody
         calls it before a preset of the same owner names it.
 
-        :param base_url: An http or https URL without credentials, to which the path of
+        :param base_url: An http or https URL without credentials, to whose path that of
             the dialect is added: `/chat/completions`, `/responses`, `/embeddings` or
-            `/messages`. Of most providers it ends in `/v1`.
+            `/messages`. Of most providers it ends in `/v1`. A query stays at the end.
         :param dialects: What the server speaks; nothing is translated.
         :param provider: Whose prices its calls have, in the provider catalog.
         :param credential: What its calls carry; null for a server without keys.
@@ -87,7 +88,7 @@ class ModelConnectionsResource:
         base_url: str,
         dialects: Sequence[Dialect],
         provider: str,
-        credential: ConnectionCredentialBody | None | NotGiven = NOT_GIVEN,
+        credential: ConnectionCredentialBody | None,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
     ) -> ConnectionResource:
@@ -96,9 +97,9 @@ class ModelConnectionsResource:
         For its owner alone, whose secret it sends. Presets that name it go on with it:
         one whose connections no longer have a dialect in common can't be called.
 
-        :param base_url: An http or https URL without credentials, to which the path of
+        :param base_url: An http or https URL without credentials, to whose path that of
             the dialect is added: `/chat/completions`, `/responses`, `/embeddings` or
-            `/messages`. Of most providers it ends in `/v1`.
+            `/messages`. Of most providers it ends in `/v1`. A query stays at the end.
         :param dialects: What the server speaks; nothing is translated.
         :param provider: Whose prices its calls have, in the provider catalog.
         :param credential: What its calls carry; null for a server without keys.
@@ -140,7 +141,7 @@ class ModelConnectionsResource:
 
     def get(
         self, connection_id: UUID | str, *, at: int | datetime | NotGiven = NOT_GIVEN
-    ) -> ConnectionResource:
+    ) -> ConnectionWithPresets:
         """Get a connection, now or as of an earlier position or time.
 
         For its owner, superusers and auditors. A retired one has only a past.
@@ -149,7 +150,7 @@ class ModelConnectionsResource:
         """
         return self._caller.model(
             operations.GET_MODEL_CONNECTION,
-            ConnectionResource,
+            ConnectionWithPresets,
             path={"connection_id": connection_id},
             query={"at": at},
         )

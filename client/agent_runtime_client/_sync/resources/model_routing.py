@@ -12,10 +12,10 @@ from agent_runtime_client.models import (
     CallableModels,
     ModelRouteBody,
     PreviewedRouting,
+    ReplacedRouting,
     RestoredRouting,
     RoutingAtPosition,
     RoutingExplanation,
-    RoutingResource,
 )
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 
@@ -30,11 +30,11 @@ class ModelRoutingResource:
         self,
         agent_id: UUID | str,
         routes: Sequence[ModelRouteBody],
+        tiers: Mapping[str, Any],
         *,
-        tiers: Mapping[str, Any] | NotGiven = NOT_GIVEN,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
-    ) -> RoutingResource:
+    ) -> ReplacedRouting:
         """Replace the routing of an agent's model calls.
 
         Requires full management of the agent. The first route that matches the name of
@@ -47,7 +47,7 @@ class ModelRoutingResource:
         """
         return self._caller.model(
             operations.PUT_MODEL_ROUTING,
-            RoutingResource,
+            ReplacedRouting,
             path={"agent_id": agent_id},
             body={"routes": routes, "tiers": tiers},
             if_match=if_match,
@@ -108,9 +108,9 @@ class ModelRoutingResource:
         self,
         agent_id: UUID | str,
         routes: Sequence[ModelRouteBody],
+        tiers: Mapping[str, Any],
         *,
         days: int | NotGiven = NOT_GIVEN,
-        tiers: Mapping[str, Any] | NotGiven = NOT_GIVEN,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
     ) -> PreviewedRouting:
