@@ -1,0 +1,332 @@
+"""What the bodies take, and where they say a fault is."""
+
+from typing import Any
+from uuid import UUID
+
+import orjson
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from service.http.validation_errors import problems_of
+from service.model_gateway.connections.body import ConnectionBody
+from service.model_gateway.presets.body import FALL_BACK_ON, PresetBody
+from service.model_gateway.routing.body import RoutingBody
+from service.model_gateway.tiers.body import TiersBody
+from tests.support.model_gateway import operations
+from tests.support.model_gateway.operations import connection, target
+
+ONE, TWO = str(UUID(int=1)), str(UUID(int=2))
+
+
+def preset(*targets: dict[str, Any], **other: Any) -> dict[str, Any]:
+    return operations.preset([*(targets or [target(ONE)])], **other)
+
+
+def route(model: str = "*", **other: Any) -> dict[str, Any]:
+    return {"model": model, **(other or {"preset_id": ONE})}
+
+
+def faults(kind: type[BaseModel], body: Any) -> list[str]:
+    """Return the places of all faults."""
+    try:
+        kind.model_validate_json(orjson.dumps(body))
+    except ValidationError as error:
+        return [problem.path for problem in problems_of(error)]
+    return []
+
+
+def test_a_connection_is_kept_in_one_form() -> None:
+    given = connection(
+        base_url="https://api.example/v1//",
+        dialects=["anthropic_messages", "openai_chat", "anthropic_messages"],
+        credential={"secret_name": "key"},
+    )
+
+    body = ConnectionBody.model_validate_json(orjson.dumps(given))
+
+    assert body.settings == {
+        "name": "Anthropic",
+        "base_url": "https://api.example/v1",
+        "dialects": ["openai_chat", "anthropic_messages"],
+        "provider": "acme",
+        "credential": {
+            "secret_name": "key",
+            "header": "Authorization",
+            "scheme": "Bearer",
+        },
+    }
+
+
+def test_a_connection_may_send_no_credential() -> None:
+    given = connection()
+    del given["credential"]
+
+    body = ConnectionBody.model_validate_json(orjson.dumps(given))
+
+    assert body.settings["credential"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": " x"}, "name"),
+        ({"base_url": "api.example"}, "base_url"),
+        ({"base_url": "ftp://api.example"}, "base_url"),
+        ({"base_url": "https://key@api.example/v1"}, "base_url"),
+        ({"base_url": "https://api.example/v1?api-key=x"}, "base_url"),
+        ({"base_url": "https://api.example/v1#x"}, "base_url"),
+        ({"base_url": "https://api.example/v1#"}, "base_url"),
+        ({"dialects": []}, "dialects"),
+        ({"dialects": ["openai_chat"] * 5}, "dialects"),
+        ({"dialects": ["openai"]}, "dialects[0]"),
+        ({"dialects": ["openai_chat", "OPENAI_CHAT"]}, "dialects[1]"),
+        ({"dialects": "openai_chat"}, "dialects"),
+        ({"provider": "Anthropic"}, "provider"),
+        ({"provider": ""}, "provider"),
+        ({"credential": {}}, "credential.secret_name"),
+        ({"credential": {"secret_name": ".."}}, "credential.secret_name"),
+        (
+            {"credential": {"secret_name": "a", "header": "Cookie"}},
+            "credential.header",
+        ),
+        (
+            {"credential": {"secret_name": "a", "header": "X-A\r\nB: c"}},
+            "credential.header",
+        ),
+        ({"credential": {"secret_name": "a", "scheme": ""}}, "credential.scheme"),
+        ({"credential": {"secret_name": "a", "scheme": "a b"}}, "credential.scheme"),
+        ({"credential": {"secret_name": "a", "value": "x"}}, "credential.value"),
+        ({"owner_id": ONE}, "owner_id"),
+    ],
+)
+def test_faults_of_a_connection(changes: dict[str, Any], path: str) -> None:
+    assert faults(ConnectionBody, connection()) == []
+    assert faults(ConnectionBody, connection(**changes)) == [path]
+
+
+@pytest.mark.parametrize("header", ["Authorization", "x-api-key", "api-key", "X-Foo"])
+def test_headers_of_known_providers_are_taken(header: str) -> None:
+    credential = {"secret_name": "a", "header": header, "scheme": None}
+
+    assert faults(ConnectionBody, connection(credential=credential)) == []
+
+
+def test_a_preset_has_defaults() -> None:
+    given = {
+        "name": "Coding",
+        "groups": [{"targets": [{"connection_id": ONE, "model": "swift-1"}]}],
+    }
+
+    body = PresetBody.model_validate_json(orjson.dumps(given))
+
+    assert body.terms == {
+        "name": "Coding",
+        "description": "",
+        "visibility": "private",
+        "groups": [
+            {
+                "targets": [
+                    {
+                        "connection_id": ONE,
+                        "model": "swift-1",
+                        "weight": 1,
+                        "context_window": None,
+                    }
+                ]
+            }
+        ],
+        "attempts": 2,
+        "total_timeout_s": 1800,
+        "first_byte_timeout_s": 300,
+        "idle_timeout_s": 120,
+        "sticky_s": 3600,
+        "fall_back_on": [402, 408, 429, 500, 502, 503, 504, 529],
+    }
+    assert sorted(FALL_BACK_ON) == FALL_BACK_ON
+
+
+def test_statuses_are_kept_once_each_and_in_order() -> None:
+    given = preset(fall_back_on=[503, 429, 503, 400])
+
+    body = PresetBody.model_validate_json(orjson.dumps(given))
+
+    assert body.terms["fall_back_on"] == [400, 429, 503]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"name": ""}, "name"),
+        ({"description": "x" * 2001}, "description"),
+        ({"visibility": "Public"}, "visibility"),
+        ({"groups": []}, "groups"),
+        ({"groups": [{"targets": []}]}, "groups[0].targets"),
+        ({"groups": [{}]}, "groups[0].targets"),
+        ({"groups": [{"targets": [target(ONE)]}] * 9}, "groups"),
+        ({"attempts": 0}, "attempts"),
+        ({"attempts": 5}, "attempts"),
+        ({"attempts": "2"}, "attempts"),
+        ({"total_timeout_s": 0}, "total_timeout_s"),
+        ({"first_byte_timeout_s": 7201}, "first_byte_timeout_s"),
+        ({"idle_timeout_s": 1.5}, "idle_timeout_s"),
+        ({"sticky_s": -1}, "sticky_s"),
+        ({"sticky_s": 86_401}, "sticky_s"),
+        ({"fall_back_on": [399]}, "fall_back_on[0]"),
+        ({"fall_back_on": [400, 600]}, "fall_back_on[1]"),
+        ({"fall_back_on": [429] * 51}, "fall_back_on"),
+        ({"granted_to": []}, "granted_to"),
+    ],
+)
+def test_faults_of_a_preset(changes: dict[str, Any], path: str) -> None:
+    assert faults(PresetBody, preset()) == []
+    assert faults(PresetBody, preset(**changes)) == [path]
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"connection_id": "7"}, "connection_id"),
+        ({"model": ""}, "model"),
+        ({"model": "a\nb"}, "model"),
+        ({"model": " a"}, "model"),
+        ({"weight": 0}, "weight"),
+        ({"weight": 1001}, "weight"),
+        ({"context_window": 0}, "context_window"),
+        ({"context_window": 100_000_001}, "context_window"),
+        ({"price": 1}, "price"),
+    ],
+)
+def test_faults_of_a_target(changes: dict[str, Any], name: str) -> None:
+    second = {**target(ONE, "b"), **changes}
+
+    path = f"groups[0].targets[1].{name}"
+    assert faults(PresetBody, preset(target(ONE, "a"), second)) == [path]
+
+
+def test_a_group_names_a_model_of_a_connection_once() -> None:
+    twice = [target(ONE, "a"), target(ONE, "b"), target(ONE, "a", weight=2)]
+    assert faults(PresetBody, preset(*twice)) == ["groups[0].targets"]
+    assert faults(PresetBody, preset(target(ONE, "a"), target(TWO, "a"))) == []
+    # A later group may try it again.
+    again = operations.preset([target(ONE)], [target(ONE)])
+    assert faults(PresetBody, again) == []
+
+
+def test_sixteen_targets_in_all_and_no_more() -> None:
+    def groups(*sizes: int) -> dict[str, Any]:
+        return operations.preset(
+            *[[target(ONE, str(each)) for each in range(size)] for size in sizes]
+        )
+
+    assert faults(PresetBody, groups(16)) == []
+    assert faults(PresetBody, groups(8, 8)) == []
+    assert faults(PresetBody, groups(2, 2, 2, 2, 2, 2, 2, 2)) == []
+    assert faults(PresetBody, groups(17)) == ["groups[0].targets"]
+    assert faults(PresetBody, groups(8, 8, 1)) == ["groups"]
+
+
+@pytest.mark.parametrize("name", ["a", "0", "fast", "a.b_c-d", "x" * 64])
+def test_tiers_taken(name: str) -> None:
+    assert faults(TiersBody, {"tiers": {name: ONE}}) == []
+    assert faults(RoutingBody, {"routes": [route(tier=name)]}) == []
+    assert faults(RoutingBody, {"routes": [], "tiers": {name: ONE}}) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["", "A", "Fast", "-a", ".a", "a b", "a/b", "a\n", "é", "x" * 65]
+)
+def test_tiers_refused(name: str) -> None:
+    assert len(faults(TiersBody, {"tiers": {name: ONE}})) == 1
+    assert len(faults(RoutingBody, {"routes": [], "tiers": {name: ONE}})) == 1
+    assert faults(RoutingBody, {"routes": [route(tier=name)]}) == ["routes[0].tier"]
+
+
+@pytest.mark.parametrize(
+    ("body", "paths"),
+    [
+        ({"tiers": {}}, []),
+        ({}, ["tiers"]),
+        ({"tiers": []}, ["tiers"]),
+        ({"tiers": {"fast": None}}, ["tiers.fast"]),
+        ({"tiers": {"fast": "7"}}, ["tiers.fast"]),
+        ({"tiers": {f"t{number}": ONE for number in range(100)}}, []),
+        ({"tiers": {f"t{number}": ONE for number in range(101)}}, ["tiers"]),
+        ({"tiers": {}, "mode": "merge"}, ["mode"]),
+    ],
+)
+def test_bodies_of_tiers(body: Any, paths: list[str]) -> None:
+    assert faults(TiersBody, body) == paths
+
+
+def test_a_preset_of_a_tier_is_kept_in_lower_case() -> None:
+    upper = "9B2D0B0A-4A53-4D0E-A5A8-0F6F3A9F1D11"
+    body = TiersBody.model_validate_json(orjson.dumps({"tiers": {"fast": upper}}))
+
+    assert body.presets == {"fast": upper.lower()}
+
+
+@pytest.mark.parametrize(
+    "model", ["a", "*", "?", "x" * 128, "anthropic/claude-4.5:beta@1", "[a]", "!~"]
+)
+def test_patterns_taken(model: str) -> None:
+    assert faults(RoutingBody, {"routes": [route(model)]}) == []
+
+
+@pytest.mark.parametrize("model", ["", "x" * 129, "a b", "é", "a\n", "\t", None, 1])
+def test_patterns_refused(model: Any) -> None:
+    assert faults(RoutingBody, {"routes": [route(model)]}) == ["routes[0].model"]
+
+
+@pytest.mark.parametrize(
+    ("other", "paths"),
+    [
+        ({"preset_id": ONE}, []),
+        ({"tier": "fast"}, []),
+        ({"preset_id": ONE, "tier": None}, []),
+        ({"preset_id": ONE, "tier": "fast"}, ["routes[0].preset_id"]),
+        ({"preset_id": None, "tier": None}, ["routes[0].preset_id"]),
+        ({"preset_id": "7"}, ["routes[0].preset_id"]),
+        ({"preset_id": ONE, "weight": 1}, ["routes[0].weight"]),
+    ],
+)
+def test_a_route_has_one_target(other: dict[str, Any], paths: list[str]) -> None:
+    assert faults(RoutingBody, {"routes": [route(**other)]}) == paths
+
+
+@pytest.mark.parametrize(
+    ("body", "paths"),
+    [
+        ({"routes": []}, []),
+        ({}, ["routes"]),
+        ({"routes": {}}, ["routes"]),
+        ({"routes": [{"model": "*"}]}, ["routes[0].preset_id"]),
+        ({"routes": [route("a"), route("b"), route("a", tier="t")]}, ["routes"]),
+        ({"routes": [route("a"), route("A"), route("a*")]}, []),
+        ({"routes": [route(f"m{number}") for number in range(50)]}, []),
+        ({"routes": [route(f"m{number}") for number in range(51)]}, ["routes"]),
+        ({"routes": [], "tiers": {f"t{n}": ONE for n in range(101)}}, ["tiers"]),
+        ({"routes": [], "tiers": None}, ["tiers"]),
+        ({"routes": [], "default": ONE}, ["default"]),
+    ],
+)
+def test_bodies_of_a_routing(body: Any, paths: list[str]) -> None:
+    assert faults(RoutingBody, body) == paths
+
+
+def test_a_routing_keeps_the_order_of_routes_and_sorts_tiers() -> None:
+    given = {
+        "routes": [route("b"), route("a", tier="t")],
+        "tiers": {"y": TWO, "t": ONE},
+    }
+
+    body = RoutingBody.model_validate_json(orjson.dumps(given))
+
+    assert body.terms == {
+        "routes": [
+            {"model": "b", "preset_id": ONE, "tier": None},
+            {"model": "a", "preset_id": None, "tier": "t"},
+        ],
+        "tiers": {"t": ONE, "y": TWO},
+    }
+    assert list(body.terms["tiers"]) == ["t", "y"]
