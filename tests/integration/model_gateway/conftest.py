@@ -1,16 +1,54 @@
 """An owner of connections and presets, and ada, who manages an agent."""
 
-from uuid import UUID
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
 
 import pytest
 
+from service.resources import Resources
 from tests.support.callers import Caller, Callers
 from tests.support.model_gateway.asking import (
     granted,
     new_connection,
     new_preset,
 )
+from tests.support.rebuilding import tables
 from tests.support.sessions.pricing import price_manager
+
+
+class Runtime:
+    """Records turns of an agent that have called models just now."""
+
+    def __init__(self, caller: Caller, agent: UUID, resources: Resources) -> None:
+        self._caller = caller
+        self._agent = agent
+        self._resources = resources
+
+    async def calls(self, *models: str, days_ago: int = 0) -> None:
+        """Record a turn for each name."""
+        start = datetime.now(UTC) - timedelta(days=days_ago)
+        session = f"s{uuid4()}"
+        at = start.isoformat().replace("+00:00", "Z")
+        body = {
+            "agent_id": str(self._agent),
+            "session_id": session,
+            "started_at": at,
+        }
+        base = "/api/observability/session"
+        assert (await self._caller.post(base, body)).status == 201
+        for number, model in enumerate(models):
+            turn = {
+                "turn_id": f"t{number}",
+                "started_at": at,
+                "ended_at": at,
+                "provider": "acme",
+                "model": model,
+                "prompt_tokens": 1,
+                "completion_tokens": 1,
+            }
+            reply = await self._caller.post(f"{base}/{session}/turns", turn)
+            assert reply.status == 201, reply.data
+        await tables(self._resources, "usage")
 
 
 @pytest.fixture
@@ -41,3 +79,8 @@ async def preset(owner: Caller, connection: str, agent: UUID) -> str:
     made = await new_preset(owner, connection)
     await granted(owner, made, agent)
     return made
+
+
+@pytest.fixture
+async def runtime(callers: Callers, agent: UUID, resources: Resources) -> Runtime:
+    return Runtime(await callers.user("runtime", "runtime"), agent, resources)

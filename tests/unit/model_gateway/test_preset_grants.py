@@ -29,7 +29,7 @@ from tests.support.connectors.making import (
     agent_of,
 )
 from tests.support.model_gateway.making import preset_of
-from tests.support.scenario import Scenario
+from tests.support.scenario import Scenario, principal
 
 
 async def grant(
@@ -117,6 +117,30 @@ async def test_the_owner_alone_grants_and_superusers_revoke(
     else:
         await revoke(scenario, preset, agent.id, caller, if_match=9)
         await scenario.then_refused(revokes)
+
+
+async def test_managers_and_readers_of_a_granted_agent_see_the_preset_others_do_not(
+    scenario: Scenario,
+) -> None:
+    reader, of_another = principal("reader"), principal("of another")
+    agent, other = agent_of(MANAGER), agent_of(of_another)
+    agent.appoint_reader(reader.user_id)
+    preset = preset_of(OWNER, granted_to=[agent.id, uuid4()])
+    await scenario.given(agent, other, preset)
+
+    # Who sees it is refused; for others it doesn't exist.
+    for caller, kind in (
+        (MANAGER, ForbiddenError),
+        (reader, ForbiddenError),
+        (of_another, NotFoundError),
+        (STRANGER, NotFoundError),
+    ):
+        await revoke(scenario, preset, agent.id, caller)
+        await scenario.then_refused(kind)
+    await revoke(scenario, preset, agent.id)
+    for caller in (MANAGER, reader):
+        await revoke(scenario, preset, agent.id, caller)
+        await scenario.then_refused(NotFoundError)
 
 
 async def test_agents_that_are_unknown_or_retired_get_no_preset(

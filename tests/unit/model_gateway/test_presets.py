@@ -1,12 +1,10 @@
 """Presets: what they may name, and who changes, retires and sees them."""
 
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from service.errors import (
-    ConflictError,
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
@@ -23,10 +21,6 @@ from service.model_gateway.presets.commands import (
     edit_preset,
     make_preset,
     retire_preset,
-)
-from service.model_gateway.presets.restore_commands import (
-    RestorePreset,
-    restore_preset,
 )
 from service.model_gateway.presets.terms import PresetTerms
 from service.principal import Principal
@@ -263,25 +257,6 @@ async def test_others_retire_no_preset(
     await scenario.then_refused(kind)
 
 
-async def test_readers_of_a_granted_agent_see_the_preset_others_do_not(
-    scenario: Scenario, connection: ModelConnection
-) -> None:
-    granted, other = agent_of(MANAGER), agent_of(STRANGER)
-    granted.appoint_reader(AUDITOR.user_id)
-    reader = Principal(user_id=AUDITOR.user_id, roles=frozenset())
-    preset = preset_of(OWNER, connection, granted_to=[granted.id, uuid4()])
-    await scenario.given(granted, other, preset)
-
-    # Who sees it is refused; for others it doesn't exist.
-    for caller, kind in (
-        (MANAGER, ForbiddenError),
-        (reader, ForbiddenError),
-        (STRANGER, NotFoundError),
-    ):
-        await edit(scenario, preset, preset.terms, by=caller)
-        await scenario.then_refused(kind)
-
-
 async def test_a_stale_version_is_refused(
     scenario: Scenario, connection: ModelConnection
 ) -> None:
@@ -313,47 +288,3 @@ async def test_deciding_on_an_edit_records_nothing(
         await scenario.then()
         assert scenario.result.has_changed is True
         assert scenario.result.before["attempts"] == 2
-
-
-async def restore(
-    scenario: Scenario, preset: ModelPreset, said: Any, by: Principal = OWNER
-) -> None:
-    command = RestorePreset(preset_id=preset.id, terms=said)
-    await scenario.when(restore_preset, command, by=by)
-
-
-async def test_a_restore_gives_the_terms_of_then_and_keeps_the_grants(
-    scenario: Scenario, connection: ModelConnection
-) -> None:
-    preset = preset_of(OWNER, connection, granted_to=[UUID(int=1)])
-    then = preset.terms
-    preset.edit(terms([target(connection)], visibility="public"))
-    await scenario.given(preset)
-
-    await restore(scenario, preset, then)
-
-    await scenario.then(("model_preset.edited", OWNER))
-    restored = scenario.result.preset
-    assert (restored.terms, restored.granted_to) == (then, [str(UUID(int=1))])
-    await restore(scenario, preset, then)
-    await scenario.then()
-    assert scenario.result.has_changed is False
-
-
-async def test_a_restore_is_refused_as_an_edit_is(
-    scenario: Scenario, connection: ModelConnection
-) -> None:
-    preset = preset_of(OWNER, connection)
-    other = connection_of(OWNER)
-    other.retire()
-    await scenario.given(preset, other)
-
-    await restore(scenario, preset, terms([target(other)]))
-    paths = await refused_paths(scenario, "unknown_connection")
-    assert paths == ["groups[0].targets[0].connection_id"]
-    await restore(scenario, preset, None)
-    assert await refused_paths(scenario, "nothing_to_restore", ConflictError) == []
-    await restore(scenario, preset, None, by=STRANGER)
-    await scenario.then_refused(NotFoundError)
-    await restore(scenario, preset, terms([target(connection)]), by=ROOT)
-    await scenario.then_refused(ForbiddenError)

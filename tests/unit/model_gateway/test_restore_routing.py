@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from service.errors import ConflictError, ForbiddenError, NotFoundError, ServiceError
+from service.model_gateway.routing.aggregate import ModelRouting
 from service.model_gateway.routing.commands import RestoreRouting, restore_routing
 from service.model_gateway.routing.terms import NO_ROUTES, RoutingTerms
 from service.principal import Principal
@@ -123,3 +124,25 @@ async def test_nothing_is_restored_to_a_retired_agent(scenario: Scenario) -> Non
     await restore(scenario, agent.id, NO_ROUTES)
 
     await scenario.then_refused(ConflictError)
+
+
+def test_a_routing_is_said_in_words() -> None:
+    routing = routing_of(UUID(int=1), to_preset("now", UUID(int=2)))
+    routing.replace(
+        routed(to_preset("a*", UUID(int=2)), to_tier("b", "fast"), fast=UUID(int=3))
+    )
+    routing.replace(NO_ROUTES)
+    names = {str(UUID(int=1)): "Triage", str(UUID(int=2)): "P", str(UUID(int=3)): "Q"}
+
+    created, _, replaced, removed = [
+        each.sentence(lambda known: names[known])
+        for each in routing.pending_events
+        if isinstance(each, ModelRouting.Created | ModelRouting.Replaced)
+    ]
+
+    assert created == "began the model routing of agent Triage, with none"
+    assert replaced == (
+        "routed the model calls of agent Triage: a* to the preset P, b to the tier "
+        "fast; of its own, fast is the preset Q"
+    )
+    assert removed == "removed the model routing of agent Triage"
