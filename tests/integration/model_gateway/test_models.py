@@ -249,3 +249,30 @@ async def test_a_name_is_matched_as_a_whole_and_with_its_case(
 
     assert (await explain(ada, agent, "a")).data["problem"] is None
     assert (await explain(ada, agent, other)).data["problem"] == "no_route"
+
+
+async def test_names_of_any_characters(ada: Caller, agent: UUID, preset: str) -> None:
+    await routed(ada, agent, to_preset("?*", preset))
+
+    for model in ("a b", "é", "*", "a\nb", "anthropic/claude", "x" * 256):
+        explained = (await explain(ada, agent, model)).data
+        assert (explained["model"], explained["problem"]) == (model, None)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "model=",
+        "model=" + "x" * 257,
+        "model=a&at=never",
+        "model=a&input_tokens=-1",
+        "model=a&input_tokens=1.5",
+        "model=a&input_tokens=100000001",
+        "model=a&tier=fast",
+    ],
+)
+async def test_malformed_queries(ada: Caller, agent: UUID, query: str) -> None:
+    reply = await ada.get(f"{path(agent)}/explain?{query}")
+
+    assert reply.status == 400
