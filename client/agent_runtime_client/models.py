@@ -1581,8 +1581,9 @@ class ModelEntry(Model):
 class ModelPrice(Model):
     """Prices of 1,000,000 tokens, contracts included.
 
-    For a prompt of the length asked about, otherwise a short one. Null is unknown, 0 is
-    free. ``priced_as`` is the entry of the catalog, ``provider/model``.
+    For a prompt of the length asked about, otherwise a short one. Null is unknown, or
+    for cached tokens the price of input; 0 is free. ``priced_as`` is the entry of the
+    catalog, ``provider/model``.
     """
 
     input_price_per_1m: Decimal | None
@@ -1902,16 +1903,19 @@ class PreviewedModelCalls(Model):
 class PreviewedPreset(Model):
     """What a change of a preset would do; ``version`` is the present one, for If-Match.
 
-    ``agents`` are those that are routed here, the first of them where there are more:
-    then `is_complete` is false. ``losing`` are those of them that could call the preset
-    and no longer could.
+    ``agents`` are those that are routed here and that the caller can see, with
+    ``other_agents`` as the number of others. ``losing`` are those of them that could
+    call the preset and no longer could, ``other_losing`` the number of others.
+    `is_complete` is false if there are more than 1,000: then it is about these.
     """
 
     preset_id: UUID
     version: int
     changes: Sequence[PresetChange]
     agents: Sequence[RoutedAgent]
+    other_agents: int
     losing: Sequence[UUID]
+    other_losing: int
     is_complete: bool
 
     CONVERTERS = {

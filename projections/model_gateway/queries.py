@@ -82,8 +82,7 @@ RECORDED = """
 ROUTED = f"""
     {AGENTS_SEEN}
     SELECT r.agent_id, array_agg(r.model ORDER BY r.number) AS models,
-           coalesce(array_agg(DISTINCT r.tier) FILTER (WHERE r.tier IS NOT NULL), '{{}}')
-               AS tiers,
+           array_remove(array_agg(DISTINCT r.tier), NULL) AS tiers,
            %(everything)s OR r.agent_id IN (SELECT agent_id FROM agents_seen)
       FROM read.model_route r
       JOIN read.agent a ON a.id = r.agent_id AND NOT a.is_retired

@@ -57,10 +57,13 @@ async def test_agents_beyond_the_bound_are_left_out(
         await root.post(f"{TIERS}/preview", {"tiers": {}}),
     ]
 
-    for reply in replies:
-        shown = [each["agent_id"] for each in reply.data["agents"]]
-        assert shown == [str(each) for each in agents[:most]]
-        assert reply.data["is_complete"] is is_complete
+    of_preset, of_tiers_data = [reply.data for reply in replies]
+    shown = [each["agent_id"] for each in of_tiers_data["agents"]]
+    assert shown == [str(each) for each in agents[:most]]
+    # The owner of a public preset sees none of the agents of others.
+    assert (of_preset["agents"], of_preset["other_agents"]) == ([], most)
+    for data in (of_preset, of_tiers_data):
+        assert data["is_complete"] is is_complete
 
 
 @pytest.mark.parametrize(("most", "is_complete"), [(2, True), (1, False)])

@@ -7,11 +7,14 @@ import pytest
 
 from service.resources import Resources
 from tests.support.callers import Caller, Callers
+from tests.support.model_gateway import operations
 from tests.support.model_gateway.asking import (
     CONNECTIONS,
+    PRESETS,
     caught_up,
     connection_body,
     new_connection,
+    new_preset,
 )
 from tests.support.reading import read_events
 
@@ -43,7 +46,12 @@ async def test_a_connection_is_registered(owner: Caller) -> None:
     assert reply.headers["ETag"] == '"1"'
     assert reply.headers["Location"] == f"{CONNECTIONS}/{reply.data['id']}"
     read = await owner.get(reply.headers["Location"])
-    assert read.data == {**reply.data, "created_at": times[0], "updated_at": times[1]}
+    assert read.data == {
+        **reply.data,
+        "created_at": times[0],
+        "updated_at": times[1],
+        "preset_ids": [],
+    }
     assert read.message == "connection"
     assert b"sk-very-secret" not in reply.body + read.body
 
@@ -64,6 +72,7 @@ async def test_a_secret_must_be_the_callers(owner: Caller, root: Caller) -> None
 
 async def test_an_edit_replaces_all_settings(owner: Caller, connection: str) -> None:
     before = await owner.get(f"{CONNECTIONS}/{connection}")
+    del before.data["preset_ids"]
     body = connection_body(name="EU", provider="acme-eu", dialects=["openai_chat"])
 
     edited = await owner.put(f"{CONNECTIONS}/{connection}", body, If_Match='"1"')
@@ -232,7 +241,27 @@ async def test_lists_come_in_pages_each_connection_once(
     assert sizes == [2, 2, 1]
     assert [each["id"] for each in found] == sorted(made)
     for each in found:
-        assert (await owner.get(f"{CONNECTIONS}/{each['id']}")).data == each
+        read = (await owner.get(f"{CONNECTIONS}/{each['id']}")).data
+        assert read == {**each, "preset_ids": []}
+
+
+async def test_a_connection_names_the_presets_that_are_on_it(
+    owner: Caller, connection: str, resources: Resources
+) -> None:
+    other = await new_connection(owner)
+    made = sorted([await new_preset(owner, connection, other) for _ in range(2)])
+    moved = await new_preset(owner, connection)
+    retired = await new_preset(owner, connection)
+    body = operations.preset([operations.target(other)])
+    await owner.put(f"{PRESETS}/{moved}", body)
+    await owner.delete(f"{PRESETS}/{retired}")
+    await caught_up(resources)
+
+    of_one = await owner.get(f"{CONNECTIONS}/{connection}")
+    of_other = await owner.get(f"{CONNECTIONS}/{other}")
+
+    assert of_one.data["preset_ids"] == made
+    assert of_other.data["preset_ids"] == sorted([*made, moved])
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=101", "after=7", "owner=x"])

@@ -80,6 +80,7 @@ async def test_a_route_is_shown_with_targets_and_prices(
                         "model": "swift-1",
                         "weight": 1,
                         "context_window": 200_000,
+                        "problem": None,
                         "fits": None,
                         "price": {
                             "input_price_per_1m": 2.5,
@@ -99,6 +100,7 @@ async def test_a_route_is_shown_with_targets_and_prices(
                         "model": "b",
                         "weight": 3,
                         "context_window": None,
+                        "problem": None,
                         "fits": None,
                         "price": None,
                     },
@@ -113,6 +115,7 @@ async def test_a_route_is_shown_with_targets_and_prices(
                         "model": "unpriced",
                         "weight": 1,
                         "context_window": 1000,
+                        "problem": None,
                         "fits": None,
                         "price": None,
                     }
@@ -173,13 +176,13 @@ async def test_a_retired_connection_shows_at_once(
     assert await problems(ada, agent) == {"a": None}
     explained = (await explain(ada, agent, "a", input_tokens=1)).data["leads_to"]
     shown = [
-        (each["connection_id"], each["connection"], each["provider"], each["price"])
+        (each["connection_id"], each["connection"], each["problem"])
         for group in explained["groups"]
         for each in group["targets"]
     ]
     assert shown == [
-        (connection, None, None, None),
-        (other, "Anthropic", "acme", None),
+        (connection, "Anthropic", "connection_retired"),
+        (other, "Anthropic", None),
     ]
     await root.delete(f"{CONNECTIONS}/{other}")
     assert await problems(ada, agent) == {"a": "no_target"}

@@ -8,6 +8,7 @@ from tests.integration.model_gateway.conftest import Runtime
 from tests.support.callers import Caller, Callers
 from tests.support.model_gateway.asking import (
     PRESETS,
+    TIERS,
     caught_up,
     grant_path,
     new_preset,
@@ -22,11 +23,13 @@ from tests.support.model_gateway.asking import (
 from tests.support.model_gateway.operations import target
 from tests.support.tool_rules.setting import Setting
 
-NOWHERE = {"preset_id": None, "tier": None}
+NOWHERE = {"preset_id": None, "tier": None, "problem": "no_route"}
 
 
-def to(preset_id: str | None, tier: str | None = None) -> dict[str, Any]:
-    return {"preset_id": preset_id, "tier": tier}
+def to(
+    preset_id: str | None, tier: str | None = None, problem: str | None = None
+) -> dict[str, Any]:
+    return {"preset_id": preset_id, "tier": tier, "problem": problem}
 
 
 async def test_a_preview_of_a_preset_names_the_agents_that_are_routed_to_it(
@@ -63,11 +66,10 @@ async def test_a_preview_of_a_preset_names_the_agents_that_are_routed_to_it(
     assert reply.status == 200
     assert reply.message == "preview of the preset; nothing was changed"
     assert reply.headers["ETag"] == '"1"'
-    agents: list[Any] = [
-        {"agent_id": str(agent), "models": ["z", "a"], "tier": None},
-        {"agent_id": str(agent), "models": ["b"], "tier": "fast"},
-        {"agent_id": str(by_tier), "models": ["*"], "tier": "fast"},
-        {"agent_id": str(by_own), "models": ["*"], "tier": "own"},
+    agents = [
+        {"agent_id": str(agent), "models": ["z", "b", "a"], "tiers": ["fast"]},
+        {"agent_id": str(by_tier), "models": ["*"], "tiers": ["fast"]},
+        {"agent_id": str(by_own), "models": ["*"], "tiers": ["own"]},
     ]
     assert reply.data == {
         "preset_id": public,
@@ -79,13 +81,20 @@ async def test_a_preview_of_a_preset_names_the_agents_that_are_routed_to_it(
                 "after": f"swift-2 of {connection} (weight 1, 200000 tokens)",
             }
         ],
-        "agents": sorted(
-            agents,
-            key=lambda each: (each["agent_id"], each["tier"] or ""),
-        ),
+        "agents": [],
+        "other_agents": 3,
+        "losing": [],
+        "other_losing": 0,
         "is_complete": True,
     }
     assert (await resources.log.head()).position == head
+    # Who sees the agents is told which ones they are.
+    for each in (agent, by_tier, by_own):
+        await ada.put(f"/api/catalog/agents/{each}/readers/{owner.user_id}")
+    await caught_up(resources)
+    seen = (await owner.post(f"{PRESETS}/{public}/preview", body)).data
+    assert seen["agents"] == sorted(agents, key=lambda each: str(each["agent_id"]))
+    assert (seen["other_agents"], seen["losing"]) == (0, [])
     read = (await owner.get(f"{PRESETS}/{public}")).data
     assert (read["version"], read["groups"][0]["targets"][0]["model"]) == (1, "swift-1")
 
@@ -252,5 +261,71 @@ async def test_a_revoked_preset_can_not_be_kept_in_a_replacement(
 
     assert (preview.status, preview.code) == (422, "unknown_preset")
     assert without.data["names"] == [
-        {"model": "a", "before": to(preset), "after": NOWHERE}
+        {
+            "model": "a",
+            "before": to(preset, problem="preset_unavailable"),
+            "after": NOWHERE,
+        }
     ]
+
+
+async def test_previews_see_what_the_caller_has_just_routed(
+    ada: Caller, root: Caller, agent: UUID, connection: str, owner: Caller
+) -> None:
+    public = await new_preset(owner, connection, visibility="public")
+    await put_tiers(root, {"fast": public})
+    body = preset_body([target(connection)])
+
+    for number in range(10):
+        model = f"m{number}"
+        written = await routed(root, agent, to_tier(model, "fast"))
+        of_tiers = await root.post(f"{TIERS}/preview", {"tiers": {}})
+        of_preset = await owner.post(
+            f"{PRESETS}/{public}/preview", body, X_Min_Position=str(written.position)
+        )
+
+        assert [each["models"] for each in of_tiers.data["agents"]] == [[model]]
+        assert of_preset.data["other_agents"] == 1
+
+
+async def test_a_preview_says_who_loses_access(
+    ada: Caller,
+    owner: Caller,
+    agent: UUID,
+    connection: str,
+    setting: Setting,
+    resources: Resources,
+) -> None:
+    public = await new_preset(owner, connection, visibility="public")
+    granted_one, seen = await setting.agent(ada), await setting.agent(ada)
+    for each in (agent, granted_one, seen):
+        await routed(ada, each, to_preset("*", public))
+    await owner.put(grant_path(public, granted_one))
+    await ada.put(f"/api/catalog/agents/{seen}/readers/{owner.user_id}")
+    await caught_up(resources)
+    private = preset_body([target(connection)], visibility="private")
+
+    data = (await owner.post(f"{PRESETS}/{public}/preview", private)).data
+
+    assert (data["losing"], data["other_losing"]) == ([str(seen)], 1)
+    assert (len(data["agents"]), data["other_agents"]) == (1, 2)
+
+
+async def test_a_preview_of_a_routing_shows_routes_and_what_can_not_be_called(
+    ada: Caller, owner: Caller, root: Caller, agent: UUID, connection: str, preset: str
+) -> None:
+    private = await new_preset(owner, connection)
+    await put_tiers(root, {"priv": private})
+    kept, moved = to_preset("a", preset), to_preset("b", preset)
+    await routed(ada, agent, kept, moved, to_preset("gone", preset))
+    by_tier = to_tier("gpt-*", "priv")
+    body = routing_body(moved, kept, by_tier)
+
+    preview = await ada.post(f"{path(agent)}/preview", body)
+    replaced = await ada.put(path(agent), body)
+
+    assert preview.data["added"] == [by_tier]
+    assert preview.data["removed"] == [to_preset("gone", preset)]
+    assert preview.data["reordered"] is True
+    problem = {"model": "gpt-*", "problem": "preset_unavailable"}
+    assert preview.data["problems"] == replaced.data["problems"] == [problem]

@@ -33,11 +33,12 @@ async def test_first_routes_of_an_agent(ada: Caller, agent: UUID, preset: str) -
     reply = await ada.put(path(agent), body, If_Match='"0"')
 
     assert (reply.status, reply.message) == (200, "routing replaced")
-    assert reply.data == {"agent_id": str(agent), "version": 2, **body}
+    said = {"agent_id": str(agent), "version": 2, **body}
+    assert reply.data == {**said, "problems": []}
     assert reply.headers["ETag"] == '"2"'
     read = await ada.get(path(agent))
     assert read.message == "routing"
-    assert read.data == {**reply.data, "position": read.position}
+    assert read.data == {**said, "position": read.position}
     assert read.position >= reply.position
     again = await ada.put(path(agent), body)
     assert (again.status, again.message) == (200, "agent already had this routing")
@@ -252,7 +253,15 @@ async def test_a_restore_is_one_more_event_without_what_leads_nowhere(
         "routes": [to_tier("d", "fast"), to_preset("e", preset)],
         "tiers": {"spare": preset},
         "position": good.position,
-        "left_out": ["own", "a", "b", "c"],
+        "problems": [],
+        "left_out": {
+            "routes": [
+                to_preset("a", revoked),
+                to_tier("b", "slow"),
+                to_tier("c", "own"),
+            ],
+            "tiers": {"own": revoked},
+        },
     }
     (event,) = await read_events(resources.log, after=bad.position)
     assert (event.topic, event.metadata["actor"]) == (

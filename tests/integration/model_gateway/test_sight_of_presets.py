@@ -216,7 +216,12 @@ async def test_lists_come_in_pages_each_preset_once(
     assert [each["id"] for each in found] == sorted(made)
     for each in found:
         read = (await owner.get(f"{PRESETS}/{each['id']}")).data
-        assert read == {**each, "granted_to": []}
+        assert read == {
+            **each,
+            "dialects": ["anthropic_messages"],
+            "problem": None,
+            "granted_to": [],
+        }
 
 
 async def test_a_grant_says_what_it_did(

@@ -151,7 +151,7 @@ async def test_a_preview_names_agents_for_which_the_registry_decides(
     )
     await routed(ada, second, to_tier("*", "gone"))
     await routed(ada, of_own, to_tier("*", "fast"), tiers={"fast": public})
-    await routed(ada, untouched, to_tier("*", "same"), to_preset("x", public))
+    await routed(ada, untouched, to_preset("x", public), to_tier("*", "same"))
     await caught_up(resources)
     head = (await resources.log.head()).position
 
@@ -163,9 +163,12 @@ async def test_a_preview_names_agents_for_which_the_registry_decides(
     assert reply.message == "preview of the tiers; nothing was changed"
     assert reply.headers["ETag"] == '"2"'
     agents = [
-        {"agent_id": str(agent), "models": ["z", "a"], "tier": "fast"},
-        {"agent_id": str(agent), "models": ["c"], "tier": "gone"},
-        {"agent_id": str(second), "models": ["*"], "tier": "gone"},
+        {
+            "agent_id": str(agent),
+            "models": ["z", "a", "c"],
+            "tiers": ["fast", "gone"],
+        },
+        {"agent_id": str(second), "models": ["*"], "tiers": ["gone"]},
     ]
     assert reply.data == {
         "version": 2,
@@ -173,7 +176,7 @@ async def test_a_preview_names_agents_for_which_the_registry_decides(
             {"tier": "fast", "before": public, "after": preset},
             {"tier": "gone", "before": public, "after": None},
         ],
-        "agents": sorted(agents, key=lambda each: (each["agent_id"], each["tier"])),
+        "agents": sorted(agents, key=lambda each: str(each["agent_id"])),
         "is_complete": True,
     }
     assert (await resources.log.head()).position == head

@@ -39,7 +39,10 @@ def connection_of(owner: Principal, *dialects: str) -> ModelConnection:
 
 def secret_of(owner: Principal, name: str = "anthropic") -> Secret:
     return Secret(
-        owner_id=str(owner.user_id), name=name, sealed_id="s1", fingerprint="f1"
+        owner_id=str(owner.user_id),
+        name=name,
+        sealed_id=str(UUID(int=9)),
+        fingerprint="f1",
     )
 
 

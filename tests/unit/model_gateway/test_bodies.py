@@ -8,8 +8,8 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from service.http.validation_errors import problems_of
-from service.model_gateway.connections.body import ConnectionBody
-from service.model_gateway.presets.body import FALL_BACK_ON, PresetBody
+from service.model_gateway.connections.body import ConnectionBody, NewConnection
+from service.model_gateway.presets.body import FALL_BACK_ON, NewPreset, PresetBody
 from tests.support.model_gateway import operations
 from tests.support.model_gateway.operations import connection, target
 
@@ -55,7 +55,7 @@ def test_a_connection_may_send_no_credential() -> None:
     given = connection()
     del given["credential"]
 
-    body = ConnectionBody.model_validate_json(orjson.dumps(given))
+    body = NewConnection.model_validate_json(orjson.dumps(given))
 
     assert body.settings["credential"] is None
 
@@ -99,6 +99,86 @@ def test_faults_of_a_connection(changes: dict[str, Any], path: str) -> None:
     assert faults(ConnectionBody, connection(**changes)) == [path]
 
 
+def test_a_change_states_everything() -> None:
+    for name in connection():
+        given = connection()
+        del given[name]
+        assert faults(ConnectionBody, given) == [name]
+    for name in preset():
+        given = preset()
+        del given[name]
+        assert faults(PresetBody, given) == [name]
+
+
+@pytest.mark.parametrize(
+    ("given", "scheme"),
+    [
+        ({}, "Bearer"),
+        ({"header": "Authorization"}, "Bearer"),
+        ({"header": "x-api-key"}, None),
+        ({"header": "Authorization", "scheme": None}, None),
+        ({"header": "x-api-key", "scheme": "Key"}, "Key"),
+    ],
+)
+def test_bearer_is_for_authorization_alone(
+    given: dict[str, Any], scheme: str | None
+) -> None:
+    asked = connection(credential={"secret_name": "key", **given})
+
+    body = ConnectionBody.model_validate_json(orjson.dumps(asked))
+
+    assert body.settings["credential"] is not None
+    assert body.settings["credential"]["scheme"] == scheme
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("https://h.example", "https://h.example"),
+        ("https://h.example/", "https://h.example"),
+        ("https://h.example/v1//", "https://h.example/v1"),
+        ("https://h.example/v1/?api-version=1", "https://h.example/v1?api-version=1"),
+        ("https://h.example/v1?path=a/", "https://h.example/v1?path=a/"),
+        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+        ("https://xn--mnchen-3ya.example/v1", "https://xn--mnchen-3ya.example/v1"),
+    ],
+)
+def test_base_urls_that_are_taken(given: str, kept: str) -> None:
+    body = ConnectionBody.model_validate_json(orjson.dumps(connection(base_url=given)))
+
+    assert body.settings["base_url"] == kept
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("https://h/v1/../x", "part of its path"),
+        ("https://h/./v1", "part of its path"),
+        ("https://*", "must be an http or https URL"),
+        ("https://..", "must be an http or https URL"),
+        ("https://-/", "must be an http or https URL"),
+        ("https://h:/v1", "must be an http or https URL"),
+        ("https://h:0/v1", "must be an http or https URL"),
+        ("https://h,evil/v1", "must be an http or https URL"),
+        ("https://%41/v1", "must be an http or https URL"),
+        ("HTTPS://h/v1", "must be an http or https URL"),
+        ("https://h/v1/chat/completions", "must not end in /chat/completions"),
+        ("https://h/v1/messages/", "must not end in /messages"),
+        ("https://a:b@h/v1", "must hold no credentials"),
+        ("https://h/v1?token=x", "must hold no credentials"),
+        ("https://h/v1#a", "must have no fragment"),
+    ],
+)
+def test_base_urls_that_are_refused(given: str, why: str) -> None:
+    with pytest.raises(ValidationError) as refused:
+        ConnectionBody.model_validate_json(orjson.dumps(connection(base_url=given)))
+
+    (problem,) = problems_of(refused.value)
+    assert problem.path == "base_url"
+    assert why in problem.message
+
+
 @pytest.mark.parametrize("header", ["Authorization", "x-api-key", "api-key", "X-Foo"])
 def test_headers_of_known_providers_are_taken(header: str) -> None:
     credential = {"secret_name": "a", "header": header, "scheme": None}
@@ -112,7 +192,7 @@ def test_a_preset_has_defaults() -> None:
         "groups": [{"targets": [{"connection_id": ONE, "model": "swift-1"}]}],
     }
 
-    body = PresetBody.model_validate_json(orjson.dumps(given))
+    body = NewPreset.model_validate_json(orjson.dumps(given))
 
     assert body.terms == {
         "name": "Coding",

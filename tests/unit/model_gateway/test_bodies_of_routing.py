@@ -4,10 +4,16 @@ from typing import Any
 
 import orjson
 import pytest
+from pydantic import ValidationError
 
+from service.http.validation_errors import problems_of
 from service.model_gateway.routing.body import RoutingBody
 from service.model_gateway.tiers.body import TiersBody
 from tests.unit.model_gateway.test_bodies import ONE, TWO, faults
+
+
+def routing(*routes: dict[str, Any], **other: Any) -> dict[str, Any]:
+    return {"routes": [*routes], "tiers": {}, **other}
 
 
 def route(model: str = "*", **other: Any) -> dict[str, Any]:
@@ -17,17 +23,25 @@ def route(model: str = "*", **other: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["a", "0", "fast", "a.b_c-d", "x" * 64])
 def test_tiers_taken(name: str) -> None:
     assert faults(TiersBody, {"tiers": {name: ONE}}) == []
-    assert faults(RoutingBody, {"routes": [route(tier=name)]}) == []
-    assert faults(RoutingBody, {"routes": [], "tiers": {name: ONE}}) == []
+    assert faults(RoutingBody, routing(route(tier=name))) == []
+    assert faults(RoutingBody, routing(tiers={name: ONE})) == []
 
 
 @pytest.mark.parametrize(
     "name", ["", "A", "Fast", "-a", ".a", "a b", "a/b", "a\n", "é", "x" * 65]
 )
 def test_tiers_refused(name: str) -> None:
-    assert len(faults(TiersBody, {"tiers": {name: ONE}})) == 1
-    assert len(faults(RoutingBody, {"routes": [], "tiers": {name: ONE}})) == 1
-    assert faults(RoutingBody, {"routes": [route(tier=name)]}) == ["routes[0].tier"]
+    assert faults(TiersBody, {"tiers": {"a": ONE, name: ONE}}) == ["tiers"]
+    assert faults(RoutingBody, routing(tiers={name: ONE})) == ["tiers"]
+    assert faults(RoutingBody, routing(route(tier=name))) == ["routes[0].tier"]
+
+
+def test_a_refused_tier_is_named() -> None:
+    with pytest.raises(ValidationError) as refused:
+        TiersBody.model_validate_json(orjson.dumps({"tiers": {"a": ONE, "Big": TWO}}))
+
+    (problem,) = problems_of(refused.value)
+    assert problem.message.startswith("the tier 'Big' must be of lower-case letters")
 
 
 @pytest.mark.parametrize(
@@ -58,12 +72,12 @@ def test_a_preset_of_a_tier_is_kept_in_lower_case() -> None:
     "model", ["a", "*", "?", "x" * 128, "anthropic/claude-4.5:beta@1", "[a]", "!~"]
 )
 def test_patterns_taken(model: str) -> None:
-    assert faults(RoutingBody, {"routes": [route(model)]}) == []
+    assert faults(RoutingBody, routing(route(model))) == []
 
 
 @pytest.mark.parametrize("model", ["", "x" * 129, "a b", "é", "a\n", "\t", None, 1])
 def test_patterns_refused(model: Any) -> None:
-    assert faults(RoutingBody, {"routes": [route(model)]}) == ["routes[0].model"]
+    assert faults(RoutingBody, routing(route(model))) == ["routes[0].model"]
 
 
 @pytest.mark.parametrize(
@@ -79,23 +93,26 @@ def test_patterns_refused(model: Any) -> None:
     ],
 )
 def test_a_route_has_one_target(other: dict[str, Any], paths: list[str]) -> None:
-    assert faults(RoutingBody, {"routes": [route(**other)]}) == paths
+    assert faults(RoutingBody, routing(route(**other))) == paths
 
 
 @pytest.mark.parametrize(
     ("body", "paths"),
     [
-        ({"routes": []}, []),
-        ({}, ["routes"]),
-        ({"routes": {}}, ["routes"]),
-        ({"routes": [{"model": "*"}]}, ["routes[0].preset_id"]),
-        ({"routes": [route("a"), route("b"), route("a", tier="t")]}, ["routes"]),
-        ({"routes": [route("a"), route("A"), route("a*")]}, []),
-        ({"routes": [route(f"m{number}") for number in range(50)]}, []),
-        ({"routes": [route(f"m{number}") for number in range(51)]}, ["routes"]),
-        ({"routes": [], "tiers": {f"t{n}": ONE for n in range(101)}}, ["tiers"]),
-        ({"routes": [], "tiers": None}, ["tiers"]),
-        ({"routes": [], "default": ONE}, ["default"]),
+        (routing(), []),
+        ({"tiers": {}}, ["routes"]),
+        ({"routes": []}, ["tiers"]),
+        (routing(routes={}), ["routes"]),
+        (routing({"model": "*"}), ["routes[0].preset_id"]),
+        (routing(route("a"), route("b"), route("a", tier="t")), ["routes"]),
+        (routing(route("a"), route("A"), route("a*")), []),
+        (routing(route("a"), route("*")), []),
+        (routing(route("*"), route("a")), ["routes"]),
+        (routing(*[route(f"m{number}") for number in range(50)]), []),
+        (routing(*[route(f"m{number}") for number in range(51)]), ["routes"]),
+        (routing(tiers={f"t{n}": ONE for n in range(101)}), ["tiers"]),
+        (routing(tiers=None), ["tiers"]),
+        (routing(default=ONE), ["default"]),
     ],
 )
 def test_bodies_of_a_routing(body: Any, paths: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Which route decides, and where it leads."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.model_gateway.routing.decision import (
+    Problem,
     RoutedTier,
     RouteTarget,
     deciding_route,
@@ -14,7 +16,11 @@ from service.model_gateway.routing.decision import (
     target_of,
     tier_of,
 )
-from service.model_gateway.routing.resource import changed_names, routed_name
+from service.model_gateway.routing.resource import (
+    changed_names,
+    route_problems,
+    routed_name,
+)
 from service.model_gateway.routing.terms import NO_ROUTES
 from tests.support.model_gateway.making import routed, to_preset, to_tier
 from tests.unit.tool_rules.naive_glob import matches_by_definition
@@ -103,40 +109,54 @@ def test_an_agents_own_tier_comes_before_the_registrys(
     assert found == RouteTarget(expected.preset_id, expected)
 
 
+CALLABLE: Mapping[str, Problem | None] = {str(P): None, str(Q): None, str(R): None}
+
+
 def test_a_name_leads_to_a_preset_by_a_tier_or_nowhere() -> None:
     terms = routed(to_preset("a", P), to_tier("b", "fast"), to_tier("c", "gone"))
-    registry = {"fast": str(Q)}
+    problems = {**CALLABLE, str(Q): Problem.PRESET_UNAVAILABLE}
 
-    assert routed_name("a", terms, registry) == {"preset_id": str(P), "tier": None}
-    assert routed_name("b", terms, registry) == {"preset_id": str(Q), "tier": "fast"}
-    assert routed_name("c", terms, registry) == {"preset_id": None, "tier": "gone"}
-    assert routed_name("d", terms, registry) == {"preset_id": None, "tier": None}
+    def name(model: str) -> tuple[str | None, str | None, Problem | None]:
+        found = routed_name(model, terms, {"fast": str(Q)}, problems)
+        return found["preset_id"], found["tier"], found["problem"]
+
+    assert name("a") == (str(P), None, None)
+    assert name("b") == (str(Q), "fast", Problem.PRESET_UNAVAILABLE)
+    assert name("c") == (None, "gone", Problem.UNKNOWN_TIER)
+    assert name("d") == (None, None, Problem.NO_ROUTE)
+
+
+def test_routes_by_which_nothing_can_be_called() -> None:
+    terms = routed(to_preset("a", P), to_tier("b", "fast"), to_tier("c", "gone"))
+    problems = {**CALLABLE, str(Q): Problem.NO_TARGET}
+
+    assert [*route_problems(terms, {"fast": str(Q)}, problems)] == [
+        {"model": "b", "problem": Problem.NO_TARGET},
+        {"model": "c", "problem": Problem.UNKNOWN_TIER},
+    ]
 
 
 def test_changed_names_are_those_that_lead_elsewhere_in_the_order_given() -> None:
     before = routed(to_preset("a*", P), to_preset("b", P), to_tier("c", "fast"))
     after = routed(to_preset("ab", Q), to_preset("a*", P), to_tier("c", "fast"), fast=R)
-    names = dict.fromkeys(["c", "d", "b", "ax", "ab"])
+    names = ["c", "d", "b", "ax", "ab"]
 
-    changed = [*changed_names(names, before, after, {"fast": str(Q)})]
+    changed = [*changed_names(names, before, after, {"fast": str(Q)}, CALLABLE)]
 
-    nowhere = {"preset_id": None, "tier": None}
+    def to(preset: UUID, tier: str | None = None) -> dict[str, object]:
+        return {"preset_id": str(preset), "tier": tier, "problem": None}
+
+    nowhere = {"preset_id": None, "tier": None, "problem": Problem.NO_ROUTE}
     assert changed == [
-        {
-            "model": "c",
-            "before": {"preset_id": str(Q), "tier": "fast"},
-            "after": {"preset_id": str(R), "tier": "fast"},
-        },
-        {
-            "model": "b",
-            "before": {"preset_id": str(P), "tier": None},
-            "after": nowhere,
-        },
-        {
-            "model": "ab",
-            "before": {"preset_id": str(P), "tier": None},
-            "after": {"preset_id": str(Q), "tier": None},
-        },
+        {"model": "c", "before": to(Q, "fast"), "after": to(R, "fast")},
+        {"model": "b", "before": to(P), "after": nowhere},
+        {"model": "ab", "before": to(P), "after": to(Q)},
     ]
-    assert [*changed_names(names, before, before, {})] == []
-    assert [*changed_names(names, NO_ROUTES, NO_ROUTES, {})] == []
+    assert [*changed_names(names, before, before, {"fast": str(Q)}, CALLABLE)] == []
+    assert [*changed_names(names, NO_ROUTES, NO_ROUTES, {}, CALLABLE)] == []
+
+
+def test_another_way_to_the_same_preset_changes_nothing() -> None:
+    before, after = routed(to_preset("a", P)), routed(to_tier("a", "own"), own=P)
+
+    assert [*changed_names(["a"], before, after, {}, CALLABLE)] == []

@@ -11,12 +11,20 @@ from service.model_gateway.dialects import Dialect, in_order
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.presets.terms import PresetTarget
 from service.model_gateway.routing.decision import Problem
-from service.model_gateway.routing.plan import Plan, PlannedTarget, plan_of
+from service.model_gateway.routing.plan import (
+    Plan,
+    PlannedTarget,
+    TargetProblem,
+    plan_for,
+)
+from service.users.aggregate import User
 from tests.support.connectors.making import OWNER
 from tests.support.model_gateway.making import (
     ANTHROPIC,
+    CREDENTIAL,
     OPENAI,
     connection_of,
+    secret_of,
     settings,
     target,
     terms,
@@ -33,7 +41,7 @@ def preset(*groups: list[PresetTarget], public: bool = True) -> ModelPreset:
 
 
 async def planned(preset: ModelPreset, *others: ModelConnection) -> Plan | None:
-    return await plan_of(str(preset.id), AGENT, InMemory(preset, *others))
+    return await plan_for(str(preset.id), AGENT, InMemory(preset, *others))
 
 
 async def test_targets_are_in_their_groups_in_order() -> None:
@@ -63,7 +71,7 @@ async def test_a_plan_is_of_what_the_agent_may_call(case: str) -> None:
         made.retire()
     catalog = InMemory(connection) if case == "none" else InMemory(connection, made)
 
-    plan = await plan_of(str(made.id), AGENT, catalog)
+    plan = await plan_for(str(made.id), AGENT, catalog)
 
     assert (plan is not None) == (case == "granted")
 
@@ -76,8 +84,9 @@ async def test_a_retired_connection_is_no_target_and_speaks_nothing() -> None:
     plan = await planned(made, there, retired)
 
     assert plan is not None
-    connections = [[each.connection for each in group] for group in plan.groups]
-    assert connections == [[None], [there, None]]
+    found = [[(each.connection, each.problem) for each in g] for g in plan.groups]
+    gone = TargetProblem.CONNECTION_RETIRED
+    assert found == [[(retired, gone)], [(there, None)]]
     assert [each.target["model"] for each in plan.targets] == ["b"]
     assert (plan.dialects, plan.problem) == ([ANTHROPIC], None)
 
@@ -138,10 +147,42 @@ async def test_a_plan_speaks_what_all_that_are_there_speak(
 def test_a_prompt_fits_up_to_the_window(
     window: int | None, tokens: int, *, fits: bool | None
 ) -> None:
-    asked = target(UUID(int=1))
+    connection = connection_of(OWNER)
+    asked = target(connection)
     asked["context_window"] = window
+    planned = PlannedTarget(target=asked, connection=connection, problem=None)
 
-    assert PlannedTarget(target=asked, connection=None).fits(tokens) is fits
+    assert planned.fits(tokens) is fits
+
+
+@pytest.mark.parametrize(
+    ("case", "problem"),
+    [
+        ("there", None),
+        ("never made", TargetProblem.NO_CREDENTIAL),
+        ("deleted", TargetProblem.NO_CREDENTIAL),
+        ("of an owner without a key", TargetProblem.NO_CREDENTIAL),
+    ],
+)
+async def test_no_call_goes_where_its_secret_is_gone(
+    case: str, problem: TargetProblem | None
+) -> None:
+    connection = ModelConnection(
+        owner_id=str(OWNER.user_id), settings=settings(credential=CREDENTIAL)
+    )
+    secret, owner = secret_of(OWNER), User(name="owner")
+    if case == "deleted":
+        secret.delete()
+    if case == "of an owner without a key":
+        owner.destroy_key()
+    known = [owner] if case == "never made" else [owner, secret]
+    made = preset([target(connection)])
+
+    plan = await plan_for(str(made.id), AGENT, InMemory(made, connection, *known))
+
+    assert plan is not None
+    assert plan.groups[0][0].problem is problem
+    assert plan.problem is (Problem.NO_TARGET if problem else None)
 
 
 def test_dialects_are_once_each_and_in_one_order() -> None:

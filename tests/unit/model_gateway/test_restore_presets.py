@@ -59,7 +59,7 @@ async def test_a_restore_is_refused_as_an_edit_is(
 
     await restore(scenario, preset, terms([target(other)]))
     paths = await refused_paths(scenario, "unknown_connection")
-    assert paths == ["groups[0].targets[0].connection_id"]
+    assert paths == ["at"]
     await restore(scenario, preset, None)
     assert await refused_paths(scenario, "nothing_to_restore", ConflictError) == []
     await restore(scenario, preset, None, by=STRANGER)
