@@ -59,7 +59,10 @@ HealthState = Literal["ok", "failing", "unobserved"]
 ImportOutcome = Literal["added", "changed", "unchanged", "held"]
 
 
-Problem = Literal[
+Role = Literal["superuser", "auditor", "runtime"]
+
+
+RoutingProblem = Literal[
     "agent_retired",
     "no_route",
     "unknown_tier",
@@ -67,9 +70,6 @@ Problem = Literal[
     "no_target",
     "no_common_dialect",
 ]
-
-
-Role = Literal["superuser", "auditor", "runtime"]
 
 
 Stance = Literal["allow", "ask", "deny"]
@@ -1849,7 +1849,7 @@ class PresetWithGrants(Model):
     created_at: datetime
     updated_at: datetime
     dialects: Sequence[Dialect]
-    problem: Problem | None
+    problem: RoutingProblem | None
     granted_to: Sequence[UUID] | None
 
     CONVERTERS = {
@@ -2481,7 +2481,7 @@ class RouteProblem(Model):
     """A route by which nothing can be called now."""
 
     model: str
-    problem: Problem
+    problem: RoutingProblem
 
 
 class Route(Model):
@@ -2492,7 +2492,7 @@ class Route(Model):
     """
 
     model: str
-    problem: Problem | None
+    problem: RoutingProblem | None
     tier: RoutedTier | None
     preset: RoutedPreset | None
     dialects: Sequence[Dialect]
@@ -2522,7 +2522,7 @@ class RoutedName(Model):
 
     preset_id: UUID | None
     tier: str | None
-    problem: Problem | None
+    problem: RoutingProblem | None
 
     CONVERTERS = {
         "preset_id": UUID,
@@ -2580,7 +2580,7 @@ class RoutingExplanation(Model):
     model: str
     position: int
     version: int
-    problem: Problem | None
+    problem: RoutingProblem | None
     routes: Sequence[ExplainedRoute]
     leads_to: Route | None
     routing_since: Origin | None
@@ -3674,7 +3674,6 @@ __all__ = [
     "PriceSource",
     "PriceValues",
     "PricedModel",
-    "Problem",
     "Provider",
     "ProviderEntry",
     "Rate",
@@ -3703,6 +3702,7 @@ __all__ = [
     "RoutedTier",
     "RoutingAtPosition",
     "RoutingExplanation",
+    "RoutingProblem",
     "RoutingTerms",
     "RuleOnConnector",
     "RulesOnConnector",

@@ -28,7 +28,7 @@ from service.model_gateway.connections.resource import (
 )
 from service.model_gateway.dialects import Dialect
 from service.model_gateway.presets.resource import PresetResource, preset_resource
-from service.model_gateway.routing.decision import Problem
+from service.model_gateway.routing.decision import RoutingProblem
 from service.model_gateway.routing.plan import plan_of
 
 routes = Routes("llm-router")
@@ -79,7 +79,7 @@ class PresetWithGrants(PresetResource):
     """
 
     dialects: list[Dialect]
-    problem: Problem | None
+    problem: RoutingProblem | None
     granted_to: list[UUID] | None
 
 

@@ -25,7 +25,7 @@ from service.http.requests import QueryModel
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.routing.aggregate import ModelRouting
 from service.model_gateway.routing.decision import (
-    Problem,
+    RoutingProblem,
     matching_routes,
     target_of,
 )
@@ -101,7 +101,7 @@ class RoutingExplanation(TypedDict):
     model: str
     position: int
     version: int
-    problem: Problem | None
+    problem: RoutingProblem | None
     routes: list[ExplainedRoute]
     leads_to: RouteResource | None
     routing_since: Origin | None
@@ -196,7 +196,7 @@ async def _explain(
     terms = routing.terms if routing else NO_ROUTES
     matched = [*matching_routes(query.model, terms)]
     leads_to: RouteResource | None = None
-    problem: Problem | None = Problem.NO_ROUTE
+    problem: RoutingProblem | None = RoutingProblem.NO_ROUTE
     preset: ModelPreset | None = None
     if matched:
         route = terms["routes"][matched[0]]
@@ -214,7 +214,7 @@ async def _explain(
         if target.preset_id is not None and leads_to["preset"] is not None:
             preset = await then.find(ModelPreset, UUID(target.preset_id))
     if agent is not None and agent.is_retired:
-        problem = Problem.AGENT_RETIRED
+        problem = RoutingProblem.AGENT_RETIRED
     based_on = (routing, registry, preset)
     positions = [await _position_of(db, each) for each in based_on]
     origins = await origins_at(db, positions)

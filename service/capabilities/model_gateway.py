@@ -11,6 +11,7 @@ from service.capabilities.declaration import Capability, Process
 from service.model_gateway.connections.routes import routes as connection_commands
 from service.model_gateway.presets.grant_routes import routes as preset_grants
 from service.model_gateway.presets.preview_routes import routes as preset_previews
+from service.model_gateway.presets.restore_routes import routes as preset_restores
 from service.model_gateway.presets.routes import routes as preset_commands
 from service.model_gateway.recorded_models import RECORDED_MODELS
 from service.model_gateway.routed_agents import ROUTED_AGENTS
@@ -30,6 +31,7 @@ MODEL_GATEWAY = Capability(
         connection_commands,
         preset_commands,
         preset_previews,
+        preset_restores,
         preset_grants,
         lists,
         tier_commands,

@@ -1,36 +1,23 @@
-"""Previewing a preset, and restoring one of before, over HTTP."""
+"""Previewing a change of a preset over HTTP: nothing is changed."""
 
-from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
-from pydantic import Field
 from typing_extensions import TypedDict
 
-from service.http.app_keys import EVENT_LOG
-from service.http.as_of import BodyAt
-from service.http.dispatch import dispatch, execute_for
+from service.http.dispatch import execute_for
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.rate_limit import RateLimit
-from service.http.replays import BUSY, turn_of
-from service.http.requests import RequestModel, if_match
-from service.model_gateway.presets.aggregate import ModelPreset
+from service.http.requests import if_match
 from service.model_gateway.presets.body import PresetBody
 from service.model_gateway.presets.commands import (
-    EditedPreset,
     EditPreset,
     decide_edit,
 )
 from service.model_gateway.presets.resource import (
     PresetChange,
-    PresetResource,
     changes_between,
-    preset_resource,
-)
-from service.model_gateway.presets.restore_commands import (
-    RestorePreset,
-    restore_preset,
 )
 from service.model_gateway.presets.routes import (
     BAD_TARGETS,
@@ -50,13 +37,6 @@ PREVIEWS = RateLimit(burst=20, interval_s=1.0)
 routes = Routes("llm-router")
 
 
-class PresetMoment(RequestModel):
-    at: Annotated[
-        BodyAt,
-        Field(description="A log position or a time: restore the terms of then."),
-    ]
-
-
 class PreviewedPreset(TypedDict):
     """What a change of a preset would do; ``version`` is the present one, for If-Match.
 
@@ -74,13 +54,6 @@ class PreviewedPreset(TypedDict):
     losing: list[UUID]
     other_losing: int
     is_complete: bool
-
-
-class RestoredPreset(PresetResource):
-    """The preset after the restore, and the log position that its terms are of."""
-
-    position: int
-    changes: list[PresetChange]
 
 
 @routes.post(
@@ -133,49 +106,3 @@ async def post_preset_preview(
     }
     message = "preview of the preset; nothing was changed"
     return Answer(message=message, data=data, etag=version)
-
-
-@routes.post(
-    "/api/llm-router/presets/{preset_id}/restore",
-    answers={
-        200: "preset restored, or preset was already so",
-        403: NOT_OWNER,
-        404: NO_SUCH_PRESET,
-        409: "the preset didn't exist then (`nothing_to_restore`)",
-        422: f"a position beyond the end of the log; or today, {BAD_TARGETS}",
-        **BUSY,
-    },
-    if_match=True,
-    body_example={"at": 42},
-)
-async def post_preset_restore(
-    request: web.Request,
-    preset_id: UUID,
-    body: PresetMoment,
-) -> Answer[RestoredPreset]:
-    """Restore what a preset said at an earlier position or time.
-
-    For its owner. Recorded as a new change; grants stay as they are. Refused if a
-    connection of then is retired: edit the preset instead.
-    """
-    # What was is the same at each attempt.
-    async with turn_of(request):
-        then, position = await request.config_dict[EVENT_LOG].load_past(
-            preset_id, body.at
-        )
-    terms = then.terms if isinstance(then, ModelPreset) else None
-
-    def present(edited: EditedPreset) -> Answer[RestoredPreset]:
-        changed = edited.has_changed
-        return Answer(
-            message="preset restored" if changed else "preset was already so",
-            data={
-                **preset_resource(edited.preset),
-                "position": position,
-                "changes": [*changes_between(edited.before, edited.preset.terms)],
-            },
-            etag=edited.preset.version,
-        )
-
-    command = RestorePreset(preset_id=preset_id, terms=terms)
-    return await dispatch(request, restore_preset, command, present)

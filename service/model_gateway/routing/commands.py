@@ -10,8 +10,7 @@ from service.errors import InvalidRequestError, Problem
 from service.event_log.unit_of_work import UnitOfWork
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.routing.aggregate import ModelRouting
-from service.model_gateway.routing.decision import Problem as RoutingProblem
-from service.model_gateway.routing.decision import target_of
+from service.model_gateway.routing.decision import RoutingProblem, target_of
 from service.model_gateway.routing.plan import problems_of
 from service.model_gateway.routing.terms import ModelRoute, RoutingTerms
 from service.model_gateway.tiers.aggregate import ModelTiers

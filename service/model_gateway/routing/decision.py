@@ -8,7 +8,7 @@ from service.model_gateway.routing.terms import ModelRoute, RoutingTerms
 from service.tool_rules.glob import matches
 
 
-class Problem(StrEnum):
+class RoutingProblem(StrEnum):
     """Why a name of a model can't be called."""
 
     AGENT_RETIRED = "agent_retired"

@@ -11,7 +11,7 @@ from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.dialects import in_order
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.presets.terms import PresetTarget
-from service.model_gateway.routing.decision import Problem
+from service.model_gateway.routing.decision import RoutingProblem
 from service.secrets.aggregate import Secret
 from service.users.aggregate import User
 
@@ -65,10 +65,10 @@ class Plan:
         return in_order(set.intersection(*spoken)) if spoken else []
 
     @property
-    def problem(self) -> Problem | None:
+    def problem(self) -> RoutingProblem | None:
         if not self.targets:
-            return Problem.NO_TARGET
-        return None if self.dialects else Problem.NO_COMMON_DIALECT
+            return RoutingProblem.NO_TARGET
+        return None if self.dialects else RoutingProblem.NO_COMMON_DIALECT
 
 
 async def plan_for(preset_id: str, agent_id: UUID, aggregates: Finder) -> Plan | None:
@@ -94,13 +94,15 @@ async def plan_of(preset: ModelPreset, aggregates: Finder) -> Plan:
 
 async def problems_of(
     preset_ids: Iterable[str | None], agent_id: UUID, aggregates: Finder
-) -> Mapping[str, Problem | None]:
+) -> Mapping[str, RoutingProblem | None]:
     """Return by preset why an agent can't call it; None where it can."""
-    found: dict[str, Problem | None] = {}
+    found: dict[str, RoutingProblem | None] = {}
     for preset_id in preset_ids:
         if preset_id is not None and preset_id not in found:
             plan = await plan_for(preset_id, agent_id, aggregates)
-            found[preset_id] = plan.problem if plan else Problem.PRESET_UNAVAILABLE
+            found[preset_id] = (
+                plan.problem if plan else RoutingProblem.PRESET_UNAVAILABLE
+            )
     return found
 
 

@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from service.http.envelope import UuidText
 from service.model_gateway.dialects import Dialect
 from service.model_gateway.routing.decision import (
-    Problem,
     RouteTarget,
+    RoutingProblem,
     deciding_route,
     target_of,
 )
@@ -38,7 +38,7 @@ class RouteProblem(TypedDict):
     """A route by which nothing can be called now."""
 
     model: str
-    problem: Problem
+    problem: RoutingProblem
 
 
 class ModelPriceResource(TypedDict):
@@ -103,7 +103,7 @@ class RouteResource(TypedDict):
     """
 
     model: str
-    problem: Problem | None
+    problem: RoutingProblem | None
     tier: RoutedTierResource | None
     preset: RoutedPreset | None
     dialects: list[Dialect]
@@ -115,7 +115,7 @@ class RoutedName(TypedDict):
 
     preset_id: UuidText | None
     tier: str | None
-    problem: Problem | None
+    problem: RoutingProblem | None
 
 
 class ChangedName(TypedDict):
@@ -157,10 +157,10 @@ async def route_resource(
         "groups": [],
     }
     if leads_to.preset_id is None:
-        return {**found, "problem": Problem.UNKNOWN_TIER}
+        return {**found, "problem": RoutingProblem.UNKNOWN_TIER}
     plan = await plan_for(leads_to.preset_id, agent_id, aggregates)
     if plan is None:
-        return {**found, "problem": Problem.PRESET_UNAVAILABLE}
+        return {**found, "problem": RoutingProblem.PRESET_UNAVAILABLE}
     return {
         **found,
         "problem": plan.problem,
@@ -226,12 +226,12 @@ def _price(price: EffectivePrice, input_tokens: int) -> ModelPriceResource:
 def route_problems(
     terms: RoutingTerms,
     registry: Mapping[str, str],
-    problems: Mapping[str, Problem | None],
+    problems: Mapping[str, RoutingProblem | None],
 ) -> Iterator[RouteProblem]:
     """Yield the routes by which nothing can be called; ``problems`` are of presets."""
     for route in terms["routes"]:
         preset_id = target_of(route, terms, registry).preset_id
-        problem = problems[preset_id] if preset_id else Problem.UNKNOWN_TIER
+        problem = problems[preset_id] if preset_id else RoutingProblem.UNKNOWN_TIER
         if problem is not None:
             yield {"model": route["model"], "problem": problem}
 
@@ -240,17 +240,17 @@ def routed_name(
     model: str,
     terms: RoutingTerms,
     registry: Mapping[str, str],
-    problems: Mapping[str, Problem | None],
+    problems: Mapping[str, RoutingProblem | None],
 ) -> RoutedName:
     number = deciding_route(model, terms)
     if number is None:
-        return {"preset_id": None, "tier": None, "problem": Problem.NO_ROUTE}
+        return {"preset_id": None, "tier": None, "problem": RoutingProblem.NO_ROUTE}
     found = target_of(terms["routes"][number], terms, registry)
     preset_id = found.preset_id
     return {
         "preset_id": preset_id,
         "tier": found.tier and found.tier.name,
-        "problem": problems[preset_id] if preset_id else Problem.UNKNOWN_TIER,
+        "problem": problems[preset_id] if preset_id else RoutingProblem.UNKNOWN_TIER,
     }
 
 
@@ -259,7 +259,7 @@ def changed_names(
     before: RoutingTerms,
     after: RoutingTerms,
     registry: Mapping[str, str],
-    problems: Mapping[str, Problem | None],
+    problems: Mapping[str, RoutingProblem | None],
 ) -> Iterator[ChangedName]:
     """Yield those of some names that would lead elsewhere, in the order given."""
     for model in models:

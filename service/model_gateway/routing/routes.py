@@ -25,7 +25,7 @@ from service.model_gateway.routing.commands import (
     replace_routing,
     restore_routing,
 )
-from service.model_gateway.routing.decision import Problem, target_of
+from service.model_gateway.routing.decision import RoutingProblem, target_of
 from service.model_gateway.routing.resource import (
     RouteProblem,
     RouteResource,
@@ -207,7 +207,7 @@ async def _callable_models(agent_id: UUID, work: UnitOfWork) -> CallableModels:
         for route in terms["routes"]
     ]
     if agent.is_retired:
-        models = [{**each, "problem": Problem.AGENT_RETIRED} for each in models]
+        models = [{**each, "problem": RoutingProblem.AGENT_RETIRED} for each in models]
     return {
         "agent_id": agent_id,
         "version": routing.version if routing else 0,

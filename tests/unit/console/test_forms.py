@@ -47,8 +47,8 @@ NOT_IN_CONSOLE = {
     "/v1/metrics",
     "/api/llm-router/reprice",
 }
-# Takes one, and the console sends none: it changes nothing.
-RECORDS_NOTHING = {"/api/mcp/agents/{agent_id}/tools/preview"}
+# They take one, and the console sends none: a preview changes nothing.
+RECORDS_NOTHING = {each.path for each in operations() if each.path.endswith("/preview")}
 # Tried under two addresses each.
 ALSO = {"explain-all"}
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.model_gateway.routing.decision import (
-    Problem,
     RoutedTier,
     RouteTarget,
+    RoutingProblem,
     deciding_route,
     matching_routes,
     target_of,
@@ -109,30 +109,34 @@ def test_an_agents_own_tier_comes_before_the_registrys(
     assert found == RouteTarget(expected.preset_id, expected)
 
 
-CALLABLE: Mapping[str, Problem | None] = {str(P): None, str(Q): None, str(R): None}
+CALLABLE: Mapping[str, RoutingProblem | None] = {
+    str(P): None,
+    str(Q): None,
+    str(R): None,
+}
 
 
 def test_a_name_leads_to_a_preset_by_a_tier_or_nowhere() -> None:
     terms = routed(to_preset("a", P), to_tier("b", "fast"), to_tier("c", "gone"))
-    problems = {**CALLABLE, str(Q): Problem.PRESET_UNAVAILABLE}
+    problems = {**CALLABLE, str(Q): RoutingProblem.PRESET_UNAVAILABLE}
 
-    def name(model: str) -> tuple[str | None, str | None, Problem | None]:
+    def name(model: str) -> tuple[str | None, str | None, RoutingProblem | None]:
         found = routed_name(model, terms, {"fast": str(Q)}, problems)
         return found["preset_id"], found["tier"], found["problem"]
 
     assert name("a") == (str(P), None, None)
-    assert name("b") == (str(Q), "fast", Problem.PRESET_UNAVAILABLE)
-    assert name("c") == (None, "gone", Problem.UNKNOWN_TIER)
-    assert name("d") == (None, None, Problem.NO_ROUTE)
+    assert name("b") == (str(Q), "fast", RoutingProblem.PRESET_UNAVAILABLE)
+    assert name("c") == (None, "gone", RoutingProblem.UNKNOWN_TIER)
+    assert name("d") == (None, None, RoutingProblem.NO_ROUTE)
 
 
 def test_routes_by_which_nothing_can_be_called() -> None:
     terms = routed(to_preset("a", P), to_tier("b", "fast"), to_tier("c", "gone"))
-    problems = {**CALLABLE, str(Q): Problem.NO_TARGET}
+    problems = {**CALLABLE, str(Q): RoutingProblem.NO_TARGET}
 
     assert [*route_problems(terms, {"fast": str(Q)}, problems)] == [
-        {"model": "b", "problem": Problem.NO_TARGET},
-        {"model": "c", "problem": Problem.UNKNOWN_TIER},
+        {"model": "b", "problem": RoutingProblem.NO_TARGET},
+        {"model": "c", "problem": RoutingProblem.UNKNOWN_TIER},
     ]
 
 
@@ -146,7 +150,7 @@ def test_changed_names_are_those_that_lead_elsewhere_in_the_order_given() -> Non
     def to(preset: UUID, tier: str | None = None) -> dict[str, object]:
         return {"preset_id": str(preset), "tier": tier, "problem": None}
 
-    nowhere = {"preset_id": None, "tier": None, "problem": Problem.NO_ROUTE}
+    nowhere = {"preset_id": None, "tier": None, "problem": RoutingProblem.NO_ROUTE}
     assert changed == [
         {"model": "c", "before": to(Q, "fast"), "after": to(R, "fast")},
         {"model": "b", "before": to(P), "after": nowhere},

@@ -10,7 +10,7 @@ from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.dialects import Dialect, in_order
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.presets.terms import PresetTarget
-from service.model_gateway.routing.decision import Problem
+from service.model_gateway.routing.decision import RoutingProblem
 from service.model_gateway.routing.plan import (
     Plan,
     PlannedTarget,
@@ -98,7 +98,7 @@ async def test_without_a_connection_there_is_no_target() -> None:
     plan = await planned(preset([target(retired)]), retired)
 
     assert plan is not None
-    assert (plan.dialects, plan.problem) == ([], Problem.NO_TARGET)
+    assert (plan.dialects, plan.problem) == ([], RoutingProblem.NO_TARGET)
 
 
 async def test_a_connection_may_have_been_given_another_dialect_since() -> None:
@@ -109,7 +109,7 @@ async def test_a_connection_may_have_been_given_another_dialect_since() -> None:
     plan = await planned(made, first, second)
 
     assert plan is not None
-    assert (plan.dialects, plan.problem) == ([], Problem.NO_COMMON_DIALECT)
+    assert (plan.dialects, plan.problem) == ([], RoutingProblem.NO_COMMON_DIALECT)
     first.retire()
     plan = await planned(made, first, second)
     assert plan is not None
@@ -135,9 +135,9 @@ async def test_a_plan_speaks_what_all_that_are_there_speak(
     ]
     assert plan.dialects == common
     if not there:
-        assert plan.problem is Problem.NO_TARGET
+        assert plan.problem is RoutingProblem.NO_TARGET
     else:
-        assert plan.problem is (None if common else Problem.NO_COMMON_DIALECT)
+        assert plan.problem is (None if common else RoutingProblem.NO_COMMON_DIALECT)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ async def test_no_call_goes_where_its_secret_is_gone(
 
     assert plan is not None
     assert plan.groups[0][0].problem is problem
-    assert plan.problem is (Problem.NO_TARGET if problem else None)
+    assert plan.problem is (RoutingProblem.NO_TARGET if problem else None)
 
 
 def test_dialects_are_once_each_and_in_one_order() -> None:
