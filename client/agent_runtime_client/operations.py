@@ -82,6 +82,18 @@ DELETE_AGENT_READER: Final = Operation(
     "/api/catalog/agents/{agent_id}/readers/{user_id}",
     takes_key=True,
 )
+POST_AGENT_TOKEN: Final = Operation(
+    "post_agent_token", "POST", "/api/mcp/agents/{agent_id}/tokens", takes_key=True
+)
+GET_AGENT_TOKENS: Final = Operation(
+    "get_agent_tokens", "GET", "/api/mcp/agents/{agent_id}/tokens"
+)
+DELETE_AGENT_TOKEN: Final = Operation(
+    "delete_agent_token",
+    "DELETE",
+    "/api/mcp/agents/{agent_id}/tokens/{agent_token_id}",
+    takes_key=True,
+)
 POST_CONNECTOR: Final = Operation(
     "post_connector", "POST", "/api/mcp/connectors", takes_key=True
 )
@@ -207,18 +219,6 @@ GET_CONNECTOR_HEALTH: Final = Operation(
 )
 POST_CONNECTOR_OBSERVE: Final = Operation(
     "post_connector_observe", "POST", "/api/mcp/connectors/{id}/observe"
-)
-POST_AGENT_TOKEN: Final = Operation(
-    "post_agent_token", "POST", "/api/mcp/agents/{agent_id}/tokens", takes_key=True
-)
-GET_AGENT_TOKENS: Final = Operation(
-    "get_agent_tokens", "GET", "/api/mcp/agents/{agent_id}/tokens"
-)
-DELETE_AGENT_TOKEN: Final = Operation(
-    "delete_agent_token",
-    "DELETE",
-    "/api/mcp/agents/{agent_id}/tokens/{agent_token_id}",
-    takes_key=True,
 )
 GET_APPROVAL: Final = Operation(
     "get_approval", "GET", "/api/mcp/agents/{agent_id}/approvals/{approval_id}"

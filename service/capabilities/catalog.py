@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Final
 
+from service.capabilities.agent_tokens import AGENT_TOKENS
 from service.capabilities.agents import AGENTS
 from service.capabilities.api_documents import API_DOCUMENTS
 from service.capabilities.audit import AUDIT
@@ -38,6 +39,7 @@ from service.settings import variable_of
 CAPABILITIES: Final[tuple[Capability | OptionalCapability, ...]] = (
     USERS,
     AGENTS,
+    AGENT_TOKENS,
     CONNECTORS,
     TOOL_DEFINITIONS,
     TOOL_RULES,

@@ -23,7 +23,6 @@ from service.gateway.health.routes import routes as connector_health
 from service.gateway.health.table import CONNECTOR_HEALTH, HealthTable
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.gateway.serving import serving_agents
-from service.gateway.tokens.routes import routes as agent_token_commands
 from service.gateway.tool_gate import ToolGate
 from service.gateway.tool_names import LatestToolNames
 from service.keys.relayed import RelayedMessages
@@ -75,7 +74,6 @@ GATEWAY = Capability(
         connector_gateway,
         definition_commands,
         connector_health,
-        agent_token_commands,
         approval_commands,
         call_reads,
         agent_endpoints,

@@ -16,7 +16,6 @@ from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRef
 from service.gateway.config import GatewayConfig
 from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.gateway.listings.aggregate import ToolListing
-from service.gateway.tokens.aggregate import AgentTokens
 from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.routing.aggregate import ModelRouting
@@ -110,7 +109,6 @@ GATEWAY: Final = OptionalCapability(
     ),
     load=_gateway,
     aggregates=(
-        AgentTokens,
         Approvals,
         ToolCall,
         ToolCallBatch,

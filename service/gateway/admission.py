@@ -3,6 +3,7 @@
 from dataclasses import replace
 from uuid import UUID
 
+from service.agent_tokens.authenticate import valid_token
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.asking import (
     approval_of,
@@ -10,7 +11,6 @@ from service.gateway.asking import (
     call_before,
     continue_call,
 )
-from service.gateway.authenticate import valid_token
 from service.gateway.calls.aggregate import ToolCall
 from service.gateway.deciding import Verdict, decide_call
 from service.gateway.gate import CallRequest, Refused

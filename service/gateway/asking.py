@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from service.agent_tokens.aggregate import AgentToken
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.approvals.aggregate import Approvals
 from service.gateway.approvals.entries import OPEN, ApprovalState
@@ -10,7 +11,6 @@ from service.gateway.approvals.sealing import seal_arguments
 from service.gateway.calls.aggregate import ToolCall
 from service.gateway.deciding import CLOSED, DecidedCall, refused
 from service.gateway.gate import CallRequest, Pending, RefusalReason, Refused
-from service.gateway.tokens.aggregate import AgentToken
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
 

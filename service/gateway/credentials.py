@@ -8,8 +8,8 @@ from pydantic import SecretStr
 from service.connectors.aggregate import Connector
 from service.connectors.gateway_commands import secret_of
 from service.errors import ConflictError
+from service.event_log.finder import Finder
 from service.gateway.calls.aggregate import UsedSecret
-from service.gateway.facts import Finder
 from service.gateway.gate import Credential
 from service.keys.cipher import SecretBinding
 from service.keys.vault import Vault

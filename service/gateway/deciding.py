@@ -6,12 +6,13 @@ from typing import Final
 from uuid import UUID, uuid4
 
 from service.connectors.aggregate import Connector
+from service.event_log.finder import Finder
 from service.gateway.approvals.aggregate import PENDING_MAX
 from service.gateway.approvals.entries import ApprovalState
 from service.gateway.calls.aggregate import ToolCall
 from service.gateway.credentials import NamedSecret, find_secret
 from service.gateway.decision import Decision
-from service.gateway.facts import Finder, find_facts
+from service.gateway.facts import find_facts
 from service.gateway.gate import (
     CallRequest,
     MovedError,

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 from uuid import UUID
 
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
+from service.event_log.finder import Finder
 from service.event_log.protocol import CommandLog
 from service.gateway.decision import Decision, decide_tool, holds, stances_of
 from service.identifiers import id_text
@@ -18,12 +19,6 @@ from service.tool_rules.aggregate import ToolRules
 A = TypeVar("A", bound=LoggedAggregate)
 # The worst patterns take most of a millisecond each to compile, once.
 RULES_ON_LOOP_MAX: Final = 50
-
-
-class Finder(Protocol):
-    """Finds aggregates: a unit of work, or the log as it was at a position."""
-
-    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
 
 
 class LatestFacts:

@@ -14,6 +14,7 @@ from uuid import UUID
 from aiohttp import web
 from pydantic import SecretStr
 
+from service.agent_tokens.caller import Caller
 from service.errors import ConflictError
 from service.gateway.definition import ToolDefinition
 
@@ -112,15 +113,6 @@ class Upstream:
     credential: Credential | None = None
     revision: str | None = None
     name: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """The agent that a token identifies, and the user for whom it calls, if any."""
-
-    agent_id: UUID
-    token_id: UUID
-    user_id: UUID | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

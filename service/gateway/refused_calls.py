@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
+from service.agent_tokens.caller import Caller
 from service.connectors.prefixes import prefixes_of
 from service.event_log.log import EventLog
 from service.gateway.calls.recorder import CallRecorder, RefusedCalls
 from service.gateway.decision import connectors_named
 from service.gateway.facts import Facts, LatestFacts, find_facts, slugs_of
-from service.gateway.gate import Caller, CallRequest, RefusalReason
+from service.gateway.gate import CallRequest, RefusalReason
 from service.gateway.metrics import count_of
 from service.identifiers import id_text
 from service.tool_definitions.aggregate import ToolDefinitions

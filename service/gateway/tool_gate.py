@@ -9,6 +9,8 @@ from uuid import UUID
 
 from aiohttp import web
 
+from service.agent_tokens.authenticate import AgentAuthenticator, valid_token
+from service.agent_tokens.caller import Caller
 from service.cache_bounds import DEFAULT_CACHES
 from service.connectors.aggregate import Connector
 from service.errors import UnauthenticatedError
@@ -22,7 +24,6 @@ from service.gateway.approvals.expiry import (
     OverdueApprovals,
     expiring_approvals,
 )
-from service.gateway.authenticate import AgentAuthenticator, valid_token
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.calls.aggregate import BatchedCall, FinishedCall
 from service.gateway.calls.recorder import SYSTEM, CallRecorder, recording_calls
@@ -35,7 +36,6 @@ from service.gateway.definitions.commands import (
 from service.gateway.facts import LatestFacts
 from service.gateway.gate import (
     Admission,
-    Caller,
     CallRequest,
     ObservedTools,
     Outcome,

@@ -7,8 +7,8 @@ from typing import Final
 
 from aiohttp import web
 
+from service.agent_tokens.caller import Caller
 from service.gateway.endpoint.client_sessions import name_of
-from service.gateway.gate import Caller
 from service.gateway.protocol.messages import RequestId, is_request_id
 from service.http.disconnect import cancel_work
 

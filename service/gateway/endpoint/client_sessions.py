@@ -13,7 +13,7 @@ from uuid import uuid4
 import orjson
 from aiohttp import web
 
-from service.gateway.gate import Caller
+from service.agent_tokens.caller import Caller
 from service.gateway.protocol.messages import RequestId
 from service.gateway.protocol.revisions import SESSION_HEADER
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from aiohttp import web
 
+from service.agent_tokens.caller import Caller
 from service.gateway.endpoint.reply import Reply
-from service.gateway.gate import Caller
 from service.gateway.protocol.messages import Message
 
 

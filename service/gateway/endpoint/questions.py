@@ -14,10 +14,10 @@ import orjson
 from aiohttp import web
 from cachetools import LRUCache
 
+from service.agent_tokens.caller import Caller
 from service.gateway.endpoint.cancellations import CANCELLED
 from service.gateway.endpoint.client_call import ClientCall
 from service.gateway.endpoint.client_sessions import name_of
-from service.gateway.gate import Caller
 from service.gateway.protocol.messages import RequestId
 from service.http.disconnect import cancelled_on_disconnect, refuse_if_client_left
 

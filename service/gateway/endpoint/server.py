@@ -9,6 +9,7 @@ from uuid import UUID
 import psycopg
 from aiohttp import web
 
+from service.agent_tokens.caller import Caller
 from service.errors import ServiceError
 from service.gateway.bounds import DEFAULT_BOUNDS
 from service.gateway.endpoint.calls import ToolCalls, UnknownToolError
@@ -27,7 +28,7 @@ from service.gateway.endpoint.rpc_errors import RPC_ID, refuse_request, rpc_erro
 from service.gateway.endpoint.tool_search import UNKNOWN_NAME
 from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import CallTrace, CallTraces, TracedCall
-from service.gateway.gate import Caller, Gate
+from service.gateway.gate import Gate
 from service.gateway.protocol.errors import (
     INTERNAL_ERROR,
     INVALID_PARAMS,

@@ -1,8 +1,8 @@
 """Start a handshake that sends a secret: handler."""
 
+from service.agent_tokens.authenticate import valid_token
 from service.errors import UnauthenticatedError
 from service.event_log.unit_of_work import UnitOfWork
-from service.gateway.authenticate import valid_token
 from service.gateway.credentials import NamedSecret
 from service.gateway.deciding import decide_call
 from service.gateway.gate import CallRequest, MovedError, Refused

@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple, Self
 import orjson
 from cachetools import TTLCache
 
-from service.gateway.gate import Caller, Upstream
+from service.agent_tokens.caller import Caller
+from service.gateway.gate import Upstream
 from service.gateway.protocol.revisions import (
     HANDSHAKE,
     REVISION_HEADER,

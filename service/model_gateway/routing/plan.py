@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, TypeVar
 from uuid import UUID
 
-from service.aggregate import LoggedAggregate
+from service.event_log.finder import Finder
 from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.dialects import in_order
 from service.model_gateway.presets.aggregate import ModelPreset
@@ -14,14 +13,6 @@ from service.model_gateway.presets.terms import PresetTarget
 from service.model_gateway.routing.decision import RoutingProblem
 from service.secrets.aggregate import Secret
 from service.users.aggregate import User
-
-A = TypeVar("A", bound=LoggedAggregate)
-
-
-class Finder(Protocol):
-    """Finds aggregates: a unit of work, or the log as of a position."""
-
-    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
 
 
 class TargetProblem(StrEnum):

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
+from service.event_log.finder import Finder
 from service.http.envelope import UuidText
 from service.model_gateway.dialects import Dialect
 from service.model_gateway.routing.decision import (
@@ -17,7 +18,6 @@ from service.model_gateway.routing.decision import (
     target_of,
 )
 from service.model_gateway.routing.plan import (
-    Finder,
     Plan,
     PlannedTarget,
     TargetProblem,

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
-from service.gateway.gate import Admission, Caller, CallRequest
+from service.agent_tokens.caller import Caller
+from service.gateway.gate import Admission, CallRequest
 from service.gateway.tool_gate import ToolGate
 from service.open_resources import open_resources
 

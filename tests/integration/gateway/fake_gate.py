@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 
 from aiohttp import web
 
+from service.agent_tokens.caller import Caller
 from service.errors import NotFoundError, UnauthenticatedError
 from service.gateway.definition import ToolDefinition
 from service.gateway.gate import (
     Admission,
-    Caller,
     CallRequest,
     ListedTool,
     MovedError,

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import pytest
 
+from service.agent_tokens.authenticate import AgentAuthenticator
 from service.errors import NotFoundError, UnauthenticatedError
-from service.gateway.authenticate import AgentAuthenticator
 from service.gateway.gate import Admission, Pending
 from tests.integration.gateway.world import (
     ALLOW,

@@ -4,10 +4,10 @@ import gc
 from uuid import UUID
 from weakref import ref
 
+from service.agent_tokens.aggregate import AgentTokens
 from service.agents.aggregate import Agent
 from service.connectors.aggregate import Connector
 from service.event_log.log import EventLog
-from service.gateway.tokens.aggregate import AgentTokens
 from service.gateway.tool_names import LatestToolNames
 from service.tool_definitions.aggregate import ToolDefinitions
 from service.users.aggregate import User

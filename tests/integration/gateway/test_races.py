@@ -9,14 +9,15 @@ from typing import Any, Final
 
 import pytest
 
+from service.agent_tokens.caller import Caller
+from service.agent_tokens.commands import RevokeAgentToken, revoke_agent_token
 from service.aggregates import AGGREGATES
 from service.connectors.grant_commands import RevokeGrant, revoke_grant
 from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.gateway import tool_gate
-from service.gateway.gate import Admission, Caller
-from service.gateway.tokens.commands import RevokeAgentToken, revoke_agent_token
+from service.gateway.gate import Admission
 from service.principal import Principal
 from service.resources import Resources
 from service.tool_rules.commands import ReplaceToolRules, ToolRule, replace_tool_rules

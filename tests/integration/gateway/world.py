@@ -8,18 +8,12 @@ from uuid import UUID, uuid4
 
 from aiohttp.test_utils import TestClient, make_mocked_request
 
+from service.agent_tokens.caller import Caller
 from service.event_log.execute import execute
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.calls.aggregate import ToolCallRefusal
 from service.gateway.definition import canonical_json
-from service.gateway.gate import (
-    Admission,
-    Caller,
-    CallRequest,
-    Outcome,
-    Pending,
-    Refused,
-)
+from service.gateway.gate import Admission, CallRequest, Outcome, Pending, Refused
 from service.gateway.tool_gate import ToolGate
 from service.resources import Resources
 from service.tool_definitions.aliases import aliases_of

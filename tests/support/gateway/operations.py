@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from service.gateway import gate as gateway
+from service.agent_tokens.caller import Caller
 from service.gateway.gate import GATE, CallRequest, Pending
 from service.http.app_keys import EVENT_LOG
 from tests.support.gateway.observing import observe
@@ -14,19 +14,16 @@ from tests.support.operations.walk import REQUEST_ID, Walk
 ACCESS = """
                                stranger  auditor  runtime  manager  reader
     get_connector_health            200      200      200      200     200
-    get_agent_tokens                404      403      404      200     403
     get_calls                       200      200      200      200     200
     get_call                        404      200      404      200     404
     get_approvals                   200      200      200      200     200
     get_approval                    404      404      404      200     404
     get_definitions                 200      200      200      200     200
-    post_agent_token                404      403      404      201     403
     post_approval_approve           404      404      404      200     404
     post_approval_refuse            404      404      404      409     404
     post_approval_withdraw          404      404      404      200     404
     post_definitions_accept         403      403      403      403     403
     post_connector_observe          403      403      403      403     403
-    delete_agent_token              404      403      404      200     403
 """
 TOOL = {
     "name": "issues.create",
@@ -50,10 +47,6 @@ async def make(walk: Walk) -> None:
     shown = (await walk.call("get_definitions")).data["tools"]
     digests = {each["tool"]: each["digest"] for each in shown}
     await walk.call("post_definitions_accept", {"definitions": digests})
-    body = {"label": "build server", "expires_at": "2999-01-01T00:00:00Z"}
-    token = (await walk.call("post_agent_token", body)).data
-    walk.ids["agent_token_id"] = token["id"]
-    await walk.call("get_agent_tokens")
     await _ask(walk)
     # Before, the calls would have been refused for want of the caller's secret.
     await walk.call("put_connector_credential", {"whose": "caller"})
@@ -62,7 +55,7 @@ async def make(walk: Walk) -> None:
 async def _ask(walk: Walk) -> None:
     """Ask for four calls: one is approved, one refused, one withdrawn, one open."""
     gate = walk.caller.client.app[GATE]
-    caller = gateway.Caller(
+    caller = Caller(
         agent_id=UUID(walk.ids["agent_id"]),
         token_id=UUID(walk.ids["agent_token_id"]),
         user_id=None,
@@ -99,7 +92,6 @@ async def _ask(walk: Walk) -> None:
 
 
 async def end(walk: Walk) -> None:
-    await walk.call("delete_agent_token")
     await walk.call("delete_connector_credential")
 
 
@@ -120,7 +112,7 @@ def _messages(_world: World) -> Iterator[Ask]:
 
 
 OPERATIONS = WalkedOperations(
-    after=("tool_rules",),
+    after=("agent_tokens", "tool_rules"),
     make=make,
     end=end,
     access=ACCESS,
@@ -137,13 +129,10 @@ OPERATIONS = WalkedOperations(
     },
     simple=frozenset(
         [
-            "delete_agent_token",
-            "get_agent_tokens",
             "get_approval",
             "get_call",
             "get_connector_health",
             "get_definitions",
-            "post_agent_token",
             "post_approval_approve",
             "post_approval_refuse",
             "post_approval_withdraw",

@@ -5,9 +5,10 @@ from uuid import uuid4
 
 import pytest
 
+from service.agent_tokens.caller import Caller
 from service.errors import TooManyRequestsError, UnavailableError
 from service.gateway.endpoint.request_state import EXPIRY_S, RequestState, RequestStates
-from service.gateway.gate import Caller, CallRequest
+from service.gateway.gate import CallRequest
 from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream.limits import (
     CALLS_MAX,

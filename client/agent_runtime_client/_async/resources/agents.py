@@ -199,42 +199,6 @@ class AsyncAgentsResource:
             idempotency_key=idempotency_key,
         )
 
-    async def gateway_settings(self, agent_id: UUID | str) -> AgentGateway:
-        """Read how the gateway lists an agent's tools.
-
-        For everyone who sees the agent.
-        """
-        return await self._caller.model(
-            operations.GET_AGENT_GATEWAY, AgentGateway, path={"agent_id": agent_id}
-        )
-
-    async def change_gateway_settings(
-        self,
-        agent_id: UUID | str,
-        tools_listed_max: int | None,
-        *,
-        if_match: int | str | None = None,
-        idempotency_key: str | None = None,
-    ) -> AgentGateway:
-        """Change how the gateway lists an agent's tools.
-
-        Requires full management of the agent. Where it has more tools than
-        `tools_listed_max`, the list at `/mcp/agents/{agent_id}` is of two tools:
-        `find-tools` finds by words what the agent may call, and `call-tool` calls it.
-        Each call is decided and recorded as that of the tool that it calls.
-
-        :param tools_listed_max: An agent with more tools is listed two instead, which
-            search them and call what was found; null: all are always listed.
-        """
-        return await self._caller.model(
-            operations.PUT_AGENT_GATEWAY,
-            AgentGateway,
-            path={"agent_id": agent_id},
-            body={"tools_listed_max": tools_listed_max},
-            if_match=if_match,
-            idempotency_key=idempotency_key,
-        )
-
     async def issue_token(
         self,
         agent_id: UUID | str,
@@ -292,5 +256,41 @@ class AsyncAgentsResource:
             operations.DELETE_AGENT_TOKEN,
             RevokedAgentToken,
             path={"agent_id": agent_id, "agent_token_id": agent_token_id},
+            idempotency_key=idempotency_key,
+        )
+
+    async def gateway_settings(self, agent_id: UUID | str) -> AgentGateway:
+        """Read how the gateway lists an agent's tools.
+
+        For everyone who sees the agent.
+        """
+        return await self._caller.model(
+            operations.GET_AGENT_GATEWAY, AgentGateway, path={"agent_id": agent_id}
+        )
+
+    async def change_gateway_settings(
+        self,
+        agent_id: UUID | str,
+        tools_listed_max: int | None,
+        *,
+        if_match: int | str | None = None,
+        idempotency_key: str | None = None,
+    ) -> AgentGateway:
+        """Change how the gateway lists an agent's tools.
+
+        Requires full management of the agent. Where it has more tools than
+        `tools_listed_max`, the list at `/mcp/agents/{agent_id}` is of two tools:
+        `find-tools` finds by words what the agent may call, and `call-tool` calls it.
+        Each call is decided and recorded as that of the tool that it calls.
+
+        :param tools_listed_max: An agent with more tools is listed two instead, which
+            search them and call what was found; null: all are always listed.
+        """
+        return await self._caller.model(
+            operations.PUT_AGENT_GATEWAY,
+            AgentGateway,
+            path={"agent_id": agent_id},
+            body={"tools_listed_max": tools_listed_max},
+            if_match=if_match,
             idempotency_key=idempotency_key,
         )

@@ -5,14 +5,14 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from service.errors import ConflictError, ForbiddenError, NotFoundError
-from service.gateway.tokens.aggregate import TOKENS_MAX, AgentTokens
-from service.gateway.tokens.commands import (
+from service.agent_tokens.aggregate import TOKENS_MAX, AgentTokens
+from service.agent_tokens.commands import (
     IssueAgentToken,
     RevokeAgentToken,
     issue_agent_token,
     revoke_agent_token,
 )
+from service.errors import ConflictError, ForbiddenError, NotFoundError
 from service.principal import Principal
 from tests.support.connectors.making import AUDITOR, MANAGER, ROOT, STRANGER, agent_of
 from tests.support.scenario import Scenario

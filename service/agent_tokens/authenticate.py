@@ -8,14 +8,14 @@ from weakref import ReferenceType, ref
 
 from cachetools import LRUCache
 
+from service.agent_tokens.aggregate import AgentToken, AgentTokens
+from service.agent_tokens.caller import Caller
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.errors import NotFoundError, UnauthenticatedError
 from service.event_log.cache import AggregateCache
+from service.event_log.finder import Finder
 from service.event_log.log import EventLog
-from service.gateway.facts import Finder
-from service.gateway.gate import Caller
-from service.gateway.tokens.aggregate import AgentToken, AgentTokens
 from service.identifiers import id_text
 from service.users.aggregate import User, token_id
 from service.users.authenticate import (

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
-from service.gateway.tokens.aggregate import AgentToken
+from service.agent_tokens.aggregate import AgentToken
 from service.http.envelope import SecretText
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from service.agent_tokens.aggregate import AgentToken, AgentTokens
+from service.agent_tokens.policy import may_name_user
 from service.agents.aggregate import Agent
 from service.agents.commands import managed_agent
 from service.errors import (
@@ -13,8 +15,6 @@ from service.errors import (
     Problem,
 )
 from service.event_log.unit_of_work import UnitOfWork
-from service.gateway.tokens.aggregate import AgentToken, AgentTokens
-from service.gateway.tokens.policy import may_name_user
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from aiohttp import web
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from service.gateway.tokens.aggregate import AgentToken, AgentTokens
-from service.gateway.tokens.commands import (
+from service.agent_tokens.aggregate import AgentToken, AgentTokens
+from service.agent_tokens.commands import (
     IssueAgentToken,
     ListAgentTokens,
     RevokeAgentToken,
@@ -17,7 +17,7 @@ from service.gateway.tokens.commands import (
     list_agent_tokens,
     revoke_agent_token,
 )
-from service.gateway.tokens.resource import (
+from service.agent_tokens.resource import (
     AgentTokenResource,
     IssuedAgentToken,
     agent_token_resource,
