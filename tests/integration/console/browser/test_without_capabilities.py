@@ -45,7 +45,7 @@ SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "operation": ("Service",),
 }
 
-WORDS: Final = re.compile("kafka|relay|checkpoint|verify|gateway", re.IGNORECASE)
+WORDS: Final = re.compile(r"kafka|relay|checkpoint|verify|\bgateway", re.IGNORECASE)
 
 
 def pages_with(capability: str) -> "re.Pattern[str]":
