@@ -30,7 +30,7 @@ from service.connectors.resource import (
 from service.database import Db
 from service.errors import NotFoundError
 from service.http.app_keys import EVENT_LOG
-from service.http.as_of import At
+from service.http.as_of import AtQuery
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
@@ -52,10 +52,6 @@ class ConnectorListQuery(QueryModel):
     scope: Scope | None = None
     agent_id: UUID | None = None
     health: HealthState | None = None
-
-
-class ConnectorQuery(QueryModel):
-    at: At | None = None
 
 
 class ConnectorList(TypedDict):
@@ -114,7 +110,7 @@ async def get_connectors(
 async def get_connector(
     request: web.Request,
     id: UUID,  # noqa: A002
-    query: ConnectorQuery,
+    query: AtQuery,
 ) -> Answer[ConnectorWithGrants]:
     """Get a connector, now or as of an earlier position or time.
 

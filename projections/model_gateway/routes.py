@@ -15,7 +15,7 @@ from projections.model_gateway.queries import (
     visible_connections,
     visible_presets,
 )
-from service.http.as_of import At
+from service.http.as_of import AtQuery
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.log_epoch import POSITION_HEADER
@@ -49,10 +49,6 @@ class PresetListQuery(QueryModel):
     agent_id: Annotated[
         UUID | None, Field(description="Only those that this agent may call.")
     ] = None
-
-
-class AtQuery(QueryModel):
-    at: At | None = None
 
 
 class ConnectionList(TypedDict):

@@ -16,7 +16,7 @@ from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.database import Db
 from service.event_log import aggregate_reader
-from service.http.as_of import At
+from service.http.as_of import At, AtQuery
 from service.http.envelope import Answer, UuidText
 from service.http.log_epoch import POSITION_HEADER
 from service.http.operation import Routes
@@ -46,10 +46,6 @@ MODEL_CHARACTERS_MAX = 256
 INPUT_TOKENS_MAX = 100_000_000
 NO_SUCH_AGENT = "no such agent, or none that the caller can see"
 FOLLOWER = "model_gateway"
-
-
-class AtQuery(QueryModel):
-    at: At | None = None
 
 
 class ExplainModelQuery(QueryModel):

@@ -26,7 +26,7 @@ from projections.tool_rules.queries import (
 )
 from service.errors import NotFoundError
 from service.http.app_keys import EVENT_LOG
-from service.http.as_of import At
+from service.http.as_of import At, AtQuery
 from service.http.authentication import PRINCIPAL
 from service.http.envelope import Answer
 from service.http.operation import Routes
@@ -52,10 +52,6 @@ CURSOR = explained(
     "must be the end_cursor of the page before",
 )
 NOT_SEEN = {404: "no such agent, or nothing of it that the caller can see"}
-
-
-class RulesQuery(QueryModel):
-    at: At | None = None
 
 
 class ExplainQuery(QueryModel):
@@ -101,7 +97,7 @@ class RulesOnConnector(TypedDict):
 )
 @in_turn_if_past
 async def get_agent_tools(
-    request: web.Request, agent_id: UUID, query: RulesQuery
+    request: web.Request, agent_id: UUID, query: AtQuery
 ) -> Answer[AgentRules]:
     """List an agent's tool rules, now or as of an earlier position or time.
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import (
     BeforeValidator,
+    Field,
     PlainValidator,
     WithJsonSchema,
 )
 
-from service.http.requests import POSITION_MAX
+from service.http.requests import POSITION_MAX, QueryModel, RequestModel
 from service.http.times import A_TIME, read_time
 
 FORM: Final = f"takes a position of the log, or {A_TIME}"
@@ -50,5 +51,21 @@ BodyAt = Annotated[
 
 At = Annotated[BodyAt, BeforeValidator(_number_in_text)]
 """The type of the query parameter ``at``, where a position is text."""
+
+
+class AtQuery(QueryModel):
+    """The query of a reading that has no other parameters."""
+
+    at: At | None = None
+
+
+class Moment(RequestModel):
+    """The body of a restore."""
+
+    at: Annotated[
+        BodyAt,
+        Field(description="A log position or a time: restore what was then."),
+    ]
+
 
 _DIGITS = re.compile(r"[0-9]{1,19}")

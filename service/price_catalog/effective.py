@@ -5,12 +5,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
+from service.event_log.finder import Finder
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.charge import Unpriced, price_for
 from service.price_catalog.contracts.rates import contract_at, contract_rates
 from service.price_catalog.periods import time_text
 from service.price_catalog.price import price_at, rates_of
-from service.price_catalog.pricing import PriceCatalog, entries_of
+from service.price_catalog.pricing import entries_of
 from service.price_catalog.provider import Provider
 from service.price_catalog.structure import Rate
 from service.price_catalog.usage import ModelCallUsage
@@ -38,7 +39,7 @@ class EffectivePrice:
 
 
 async def effective_price(
-    *, provider: str, model: str, at: datetime, catalog: PriceCatalog
+    *, provider: str, model: str, at: datetime, catalog: Finder
 ) -> EffectivePrice | None:
     """Return the price of a model that a provider is called for; None is unknown.
 

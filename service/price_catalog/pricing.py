@@ -25,10 +25,9 @@ is unknown while the cost of a call is.
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
-from uuid import UUID
+from typing import Final
 
-from service.aggregate import LoggedAggregate
+from service.event_log.finder import Finder
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.charge import Charge, Unpriced, amount_of
 from service.price_catalog.contracts.rates import contract_at, contract_rates
@@ -39,14 +38,7 @@ from service.price_catalog.price import Price, price_at, rates_of
 from service.price_catalog.provider import Provider
 from service.price_catalog.usage import CONDITIONS, UNITS, ModelCallUsage
 
-A = TypeVar("A", bound=LoggedAggregate)
 RULES_SOURCE: Final = "genai-prices"  # the only price list with rules
-
-
-class PriceCatalog(Protocol):
-    """Finds the aggregates of the price catalog; a unit of work is one."""
-
-    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None: ...
 
 
 async def price_call(
@@ -55,7 +47,7 @@ async def price_call(
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,
-    catalog: PriceCatalog,
+    catalog: Finder,
 ) -> Charge:
     """Return the cost of a model call at the prices of its start.
 
@@ -91,7 +83,7 @@ async def entries_of(
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,
-    catalog: PriceCatalog,
+    catalog: Finder,
 ) -> AsyncIterator[MatchedModel]:
     """Yield the entries that a call's names may mean, the most certain one first."""
     rules: MatchRules | None = None

@@ -8,9 +8,10 @@ from typing import Final, Literal
 
 from typing_extensions import TypedDict
 
+from service.event_log.finder import Finder
 from service.pacing import Pace
 from service.price_catalog.charge import EXACT, Charge, Unpriced
-from service.price_catalog.pricing import PriceCatalog, price_call
+from service.price_catalog.pricing import price_call
 from service.price_catalog.usage import ModelCallUsage
 from service.sessions.turn import (
     ModelShare,
@@ -47,7 +48,7 @@ class ListCost(TypedDict):
 
 
 async def charge_of_turn(
-    turn: Turn, catalog: PriceCatalog
+    turn: Turn, catalog: Finder
 ) -> tuple[Charge, list[PricedShare]]:
     """Return the cost of a turn, and of each model's part of a turn made from spans.
 
@@ -144,9 +145,7 @@ def _sum(amounts: Iterable[Decimal | None]) -> Decimal:
     return total
 
 
-async def _charge_of_share(
-    share: ModelShare, catalog: PriceCatalog, pace: Pace
-) -> Charge:
+async def _charge_of_share(share: ModelShare, catalog: Finder, pace: Pace) -> Charge:
     charges = []
     for call in share.calls:
         models = _names(share, call)
@@ -177,7 +176,7 @@ def _without_route(name: str) -> str:
         name = rest
 
 
-async def _charge_of_reported(turn: Turn, catalog: PriceCatalog) -> Charge:
+async def _charge_of_reported(turn: Turn, catalog: Finder) -> Charge:
     tokens = turn.tokens
     if turn.model is None and tokens == TokenCounts():
         return NO_CHARGE
@@ -195,7 +194,7 @@ async def _charge(
     provider: str | None,
     models: Sequence[str | None],
     at: datetime,
-    catalog: PriceCatalog,
+    catalog: Finder,
 ) -> Charge:
     charge = await price_call(
         usage, provider=provider, models=models, at=at, catalog=catalog

@@ -1,21 +1,18 @@
 """Restoring an agent's tool rules over HTTP."""
 
-from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from service.event_log.unit_of_work import UnitOfWork
 from service.http.app_keys import EVENT_LOG
-from service.http.as_of import BodyAt
+from service.http.as_of import Moment
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.preferences import APPLIED, prefers_strict
 from service.http.replays import BUSY, turn_of
-from service.http.requests import RequestModel
 from service.tool_rules.aggregate import ToolRules
 from service.tool_rules.known_tools import TOOL_NAMES
 from service.tool_rules.resource import (
@@ -35,13 +32,6 @@ from service.tool_rules.strictness import refuse_warnings
 routes = Routes("mcp")
 
 Restoration = tuple[RestoredToolRules, list[ToolRuleWarning]]
-
-
-class RulesMoment(RequestModel):
-    at: Annotated[
-        BodyAt,
-        Field(description="A log position or a time: restore the rules of then."),
-    ]
 
 
 class RestoredRules(TypedDict):
@@ -77,7 +67,7 @@ class RestoredRules(TypedDict):
     body_example={"at": 42},
 )
 async def post_tool_rules_restore(
-    request: web.Request, agent_id: UUID, body: RulesMoment
+    request: web.Request, agent_id: UUID, body: Moment
 ) -> Answer[RestoredRules]:
     """Restore an agent's tool rules of an earlier position or time.
 

@@ -1,18 +1,15 @@
 """Restoring what a preset said before, over HTTP."""
 
-from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
-from pydantic import Field
 
 from service.http.app_keys import EVENT_LOG
-from service.http.as_of import BodyAt
+from service.http.as_of import Moment
 from service.http.dispatch import dispatch
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.replays import BUSY, turn_of
-from service.http.requests import RequestModel
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.presets.commands import (
     EditedPreset,
@@ -34,13 +31,6 @@ from service.model_gateway.presets.routes import (
 )
 
 routes = Routes("llm-router")
-
-
-class PresetMoment(RequestModel):
-    at: Annotated[
-        BodyAt,
-        Field(description="A log position or a time: restore the terms of then."),
-    ]
 
 
 class RestoredPreset(PresetResource):
@@ -66,7 +56,7 @@ class RestoredPreset(PresetResource):
 async def post_preset_restore(
     request: web.Request,
     preset_id: UUID,
-    body: PresetMoment,
+    body: Moment,
 ) -> Answer[RestoredPreset]:
     """Restore what a preset said at an earlier position or time.
 

@@ -1,21 +1,18 @@
 """An agent's routing over HTTP: replacing and restoring it, and what it leads to."""
 
-from typing import Annotated
 from uuid import UUID
 
 from aiohttp import web
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from service.agents.commands import visible_agent
 from service.event_log.unit_of_work import UnitOfWork
 from service.http.app_keys import EVENT_LOG
-from service.http.as_of import BodyAt
+from service.http.as_of import Moment
 from service.http.dispatch import dispatch, execute_for
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.replays import BUSY, turn_of
-from service.http.requests import RequestModel
 from service.model_gateway.routing.aggregate import ModelRouting
 from service.model_gateway.routing.body import RoutingBody
 from service.model_gateway.routing.commands import (
@@ -55,13 +52,6 @@ EXAMPLE = {
     ],
     "tiers": {},
 }
-
-
-class RoutingMoment(RequestModel):
-    at: Annotated[
-        BodyAt,
-        Field(description="A log position or a time: restore the routing of then."),
-    ]
 
 
 class ReplacedRoutingResource(RoutingResource):
@@ -143,7 +133,7 @@ async def put_model_routing(
     body_example={"at": 42},
 )
 async def post_model_routing_restore(
-    request: web.Request, agent_id: UUID, body: RoutingMoment
+    request: web.Request, agent_id: UUID, body: Moment
 ) -> Answer[RestoredRouting]:
     """Restore an agent's routing of an earlier position or time.
 

@@ -1,19 +1,16 @@
 """The registry of tiers over HTTP: replacing, previewing and restoring it."""
 
-from typing import Annotated
-
 from aiohttp import web
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from service.http.app_keys import EVENT_LOG
-from service.http.as_of import BodyAt
+from service.http.as_of import Moment
 from service.http.dispatch import dispatch, execute_for
 from service.http.envelope import Answer
 from service.http.operation import Routes
 from service.http.rate_limit import RateLimit
 from service.http.replays import BUSY, turn_of
-from service.http.requests import RequestModel, if_match
+from service.http.requests import if_match
 from service.model_gateway.routed_agents import (
     ROUTED_AGENTS,
     ROUTED_MAX,
@@ -40,13 +37,6 @@ NOT_SUPERUSER = "the caller is not a superuser"
 EXAMPLE = {"tiers": {"fast": "9b2d0b0a-4a53-4d0e-a5a8-0f6f3a9f1d11"}}
 
 routes = Routes("llm-router")
-
-
-class TiersMoment(RequestModel):
-    at: Annotated[
-        BodyAt,
-        Field(description="A log position or a time: restore the tiers of then."),
-    ]
 
 
 class PreviewedTiers(TypedDict):
@@ -157,7 +147,7 @@ async def post_tiers_preview(
     body_example={"at": 42},
 )
 async def post_tiers_restore(
-    request: web.Request, body: TiersMoment
+    request: web.Request, body: Moment
 ) -> Answer[RestoredTiers]:
     """Restore the registry of tiers of an earlier position or time.
 

@@ -5,12 +5,13 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from service.aggregate import LoggedAggregate
+from service.event_log.finder import A
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.imports.price_list import Import
 from service.price_catalog.imports.reconcile import reconcile
 from service.price_catalog.match_rules import MatchRules
 from service.price_catalog.periods import Provenance
-from service.price_catalog.pricing import RULES_SOURCE, A
+from service.price_catalog.pricing import RULES_SOURCE
 from service.price_catalog.provider import Provider
 
 IMPORTED_AT = datetime(2026, 11, 20, tzinfo=UTC)

@@ -1,22 +1,18 @@
 """Grants that are revoked while a routing is replaced, judged by the log's order."""
 
-import asyncio
-import itertools
-from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
 
-from service.app import create_app
 from service.event_log.mapper import RecordedEvent
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.routing.aggregate import ModelRouting
-from service.open_resources import open_resources
 from service.resources import Resources
-from tests.support.callers import Caller
+from tests.support.callers import Caller, Reply
+from tests.support.grant_race import GrantRace, second_process
 from tests.support.model_gateway.asking import (
     grant_path,
     granted,
@@ -30,7 +26,6 @@ pytestmark = pytest.mark.thorough
 
 REVOCATIONS = 90
 PRESETS = 3
-WRITERS = 6
 EVENTS_MAX = 100_000
 
 
@@ -38,62 +33,8 @@ EVENTS_MAX = 100_000
 async def other_process(
     resources: Resources, tmp_path: Path
 ) -> AsyncIterator[TestClient]:
-    """The API of a second process on the same log, with a cache of its own."""
-    async with (
-        open_resources(resources.database_url, tmp_path) as opened,
-        TestClient(TestServer(create_app(opened))) as client,
-    ):
+    async with second_process(resources, tmp_path) as client:
         yield client
-
-
-class Race:
-    """A manager who keeps replacing a routing while grants come and go."""
-
-    def __init__(self, agent: UUID, presets: list[str]) -> None:
-        self.agent = agent
-        self.presets = presets
-        self.statuses: Counter[int] = Counter()
-        self.positions: list[int] = []
-        self._numbers = itertools.count()
-        self._answers: asyncio.Queue[int] = asyncio.Queue()
-        self._running = True
-
-    async def run(self, *, writer: Caller, granter: Caller) -> None:
-        writers = [
-            asyncio.create_task(self._write(writer, first)) for first in range(WRITERS)
-        ]
-        await asyncio.gather(
-            *(self._come_and_go(granter, each) for each in self.presets)
-        )
-        self._running = False
-        await asyncio.gather(*writers)
-
-    async def _come_and_go(self, granter: Caller, preset: str) -> None:
-        path = grant_path(preset, self.agent)
-        for _ in range(REVOCATIONS // PRESETS):
-            # Waiting for an answer lets writers in; the others are on their way.
-            await self._answers.get()
-            assert (await granter.delete(path)).status == 200
-            await self._answers.get()
-            assert (await granter.put(path)).status == 200
-
-    async def _write(self, writer: Caller, first: int) -> None:
-        for turn in itertools.count(first):
-            if not self._running:
-                return
-            # A route to one of them, and a tier of another or the same.
-            named = self.presets[turn % PRESETS]
-            tier = self.presets[turn * (turn % 2) % PRESETS]
-            reply = await put_routing(
-                writer,
-                self.agent,
-                to_preset(f"m{next(self._numbers)}", named),
-                tiers={"own": tier},
-            )
-            self.statuses[reply.status] += 1
-            self._answers.put_nowait(reply.status)
-            if reply.status == 200:
-                self.positions.append(reply.position)
 
 
 def accepted_without_a_grant(log: list[RecordedEvent]) -> tuple[list[int], list[int]]:
@@ -130,12 +71,24 @@ async def test_no_routing_is_accepted_on_a_revoked_grant(
     presets = [await new_preset(owner, connection) for _ in range(PRESETS)]
     for each in presets:
         await granted(owner, each, agent)
-    race = Race(agent, presets)
+    race = GrantRace(
+        [grant_path(each, agent) for each in presets], times=REVOCATIONS // PRESETS
+    )
+
+    async def replace(turn: int, number: int) -> Reply:
+        # A route to one of them, and a tier of another or the same.
+        return await put_routing(
+            ada,
+            agent,
+            to_preset(f"m{number}", presets[turn % PRESETS]),
+            tiers={"own": presets[turn * (turn % 2) % PRESETS]},
+        )
+
     granter = owner
     if processes == 2:
         granter = Caller(other_process, owner.token, owner.user_id)
 
-    await race.run(writer=ada, granter=granter)
+    await race.run(replace=replace, granter=granter)
 
     log = await read_events(resources.log, limit=EVENTS_MAX)
     replaced, wrong = accepted_without_a_grant(log)

@@ -1,22 +1,18 @@
 """Grants that are revoked while rules are replaced, judged by the order of the log."""
 
-import asyncio
-import itertools
-from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID
 
 import pytest
-from aiohttp.test_utils import TestClient, TestServer
+from aiohttp.test_utils import TestClient
 
-from service.app import create_app
 from service.connectors.aggregate import Connector
 from service.event_log.mapper import RecordedEvent
-from service.open_resources import open_resources
 from service.resources import Resources
 from service.tool_rules.aggregate import ToolRules
-from tests.support.callers import Caller, Callers
+from tests.support.callers import Caller, Callers, Reply
+from tests.support.grant_race import GrantRace, second_process
 from tests.support.reading import read_events
 from tests.support.tool_rules.setting import Setting, put, rule
 
@@ -24,7 +20,6 @@ pytestmark = pytest.mark.thorough
 
 REVOCATIONS = 210
 CONNECTORS = 3
-WRITERS = 6
 EVENTS_MAX = 100_000
 
 
@@ -32,61 +27,8 @@ EVENTS_MAX = 100_000
 async def other_process(
     resources: Resources, tmp_path: Path
 ) -> AsyncIterator[TestClient]:
-    """The API of a second process on the same log, with a cache of its own."""
-    async with (
-        open_resources(resources.database_url, tmp_path) as opened,
-        TestClient(TestServer(create_app(opened))) as client,
-    ):
+    async with second_process(resources, tmp_path) as client:
         yield client
-
-
-class Race:
-    """Owners who keep replacing rules while their grants come and go."""
-
-    def __init__(self, agent: UUID, connectors: list[UUID]) -> None:
-        self.agent = agent
-        self.connectors = connectors
-        self.statuses: Counter[int] = Counter()
-        self.positions: list[int] = []
-        self._numbers = itertools.count()
-        self._answers: asyncio.Queue[int] = asyncio.Queue()
-        self._running = True
-
-    async def run(self, *, writer: Caller, granter: Caller) -> None:
-        writers = [
-            asyncio.create_task(self._write(writer, first)) for first in range(WRITERS)
-        ]
-        await asyncio.gather(
-            *(self._come_and_go(granter, each) for each in self.connectors)
-        )
-        self._running = False
-        await asyncio.gather(*writers)
-
-    async def _come_and_go(self, granter: Caller, connector: UUID) -> None:
-        path = f"/api/mcp/connectors/{connector}/grants/agents/{self.agent}"
-        for _ in range(REVOCATIONS // CONNECTORS):
-            # Waiting for an answer lets writers in; the others are on their way.
-            await self._answers.get()
-            assert (await granter.delete(path)).status == 200
-            await self._answers.get()
-            assert (await granter.put(path)).status == 201
-
-    async def _write(self, writer: Caller, first: int) -> None:
-        for turn in itertools.count(first):
-            if not self._running:
-                return
-            # One connector, or two of which both must be granted.
-            named = {turn % CONNECTORS, turn * (turn % 2) % CONNECTORS}
-            pattern = f"tool_{next(self._numbers)}"
-            reply = await put(
-                writer,
-                self.agent,
-                *[rule(self.connectors[each], pattern, "allow") for each in named],
-            )
-            self.statuses[reply.status] += 1
-            self._answers.put_nowait(reply.status)
-            if reply.status == 200:
-                self.positions.append(reply.position)
 
 
 def accepted_without_a_grant(
@@ -120,11 +62,21 @@ async def test_no_rule_is_accepted_on_a_revoked_grant(
     connectors = [
         await setting.connector(owner, granted_to=[agent]) for _ in range(CONNECTORS)
     ]
-    race = Race(agent, connectors)
+    race = GrantRace(
+        [f"/api/mcp/connectors/{each}/grants/agents/{agent}" for each in connectors],
+        times=REVOCATIONS // CONNECTORS,
+    )
+
+    async def replace(turn: int, number: int) -> Reply:
+        # One connector, or two of which both must be granted.
+        named = {turn % CONNECTORS, turn * (turn % 2) % CONNECTORS}
+        rules = [rule(connectors[each], f"tool_{number}", "allow") for each in named]
+        return await put(owner, agent, *rules)
+
     if processes == 2:
         root = Caller(other_process, root.token, root.user_id)
 
-    await race.run(writer=owner, granter=root)
+    await race.run(replace=replace, granter=root)
 
     log = await read_events(
         setting.resources.log, after=0, upto=2**40, limit=EVENTS_MAX

@@ -7,10 +7,11 @@ from uuid import UUID
 import pytest
 
 from service.aggregate import LoggedAggregate
+from service.event_log.finder import A
 from service.price_catalog.aggregate import ModelPricing
 from service.price_catalog.charge import Unpriced, amount_of
 from service.price_catalog.periods import MANUAL
-from service.price_catalog.pricing import A, price_call
+from service.price_catalog.pricing import price_call
 from service.price_catalog.structure import Rate
 from service.price_catalog.usage import ModelCallUsage
 from tests.support.price_catalog.prices import price, pricing

@@ -89,7 +89,7 @@ class AsyncTiersResource:
         Requires the role `superuser`. Recorded as a new change; tiers added since are
         gone.
 
-        :param at: A log position or a time: restore the tiers of then.
+        :param at: A log position or a time: restore what was then.
         """
         return await self._caller.model(
             operations.POST_TIERS_RESTORE,

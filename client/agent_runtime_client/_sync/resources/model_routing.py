@@ -83,7 +83,7 @@ class ModelRoutingResource:
         Requires full management of the agent. Recorded as a new change. What the agent
         may not call any more is left out, as `left_out` says.
 
-        :param at: A log position or a time: restore the routing of then.
+        :param at: A log position or a time: restore what was then.
         """
         return self._caller.model(
             operations.POST_MODEL_ROUTING_RESTORE,

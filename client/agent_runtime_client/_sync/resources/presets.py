@@ -267,7 +267,7 @@ class PresetsResource:
         For its owner. Recorded as a new change; grants stay as they are. Refused if a
         connection of then is retired: edit the preset instead.
 
-        :param at: A log position or a time: restore the terms of then.
+        :param at: A log position or a time: restore what was then.
         """
         return self._caller.model(
             operations.POST_PRESET_RESTORE,

@@ -87,7 +87,7 @@ class TiersResource:
         Requires the role `superuser`. Recorded as a new change; tiers added since are
         gone.
 
-        :param at: A log position or a time: restore the tiers of then.
+        :param at: A log position or a time: restore what was then.
         """
         return self._caller.model(
             operations.POST_TIERS_RESTORE,

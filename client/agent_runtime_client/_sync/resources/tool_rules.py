@@ -119,7 +119,7 @@ class ToolRulesResource:
         are removed. The history is kept: the restore is recorded as a new change by the
         caller. Requires full management of the agent.
 
-        :param at: A log position or a time: restore the rules of then.
+        :param at: A log position or a time: restore what was then.
         """
         return self._caller.model(
             operations.POST_TOOL_RULES_RESTORE,
