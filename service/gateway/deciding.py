@@ -10,7 +10,7 @@ from service.event_log.finder import Finder
 from service.gateway.approvals.aggregate import PENDING_MAX
 from service.gateway.approvals.entries import ApprovalState
 from service.gateway.calls.aggregate import ToolCall
-from service.gateway.credentials import NamedSecret, find_secret
+from service.gateway.credentials import find_secret
 from service.gateway.decision import Decision
 from service.gateway.facts import find_facts
 from service.gateway.gate import (
@@ -20,6 +20,7 @@ from service.gateway.gate import (
     RefusalReason,
     Refused,
 )
+from service.secrets.sent import NamedSecret
 from service.tool_definitions.aggregate import StoredDefinition
 
 UNKNOWN_TOOL: Final = "unknown tool"

@@ -2,37 +2,21 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 from uuid import UUID
 
 from service.agents.aggregate import Agent
 from service.aggregate import LoggedAggregate
 from service.connectors.aggregate import Connector
 from service.event_log.finder import Finder
-from service.event_log.protocol import CommandLog
 from service.gateway.decision import Decision, decide_tool, holds, stances_of
 from service.identifiers import id_text
 from service.pacing import in_thread
 from service.tool_definitions.aggregate import StoredDefinition, ToolDefinitions
 from service.tool_rules.aggregate import ToolRules
 
-A = TypeVar("A", bound=LoggedAggregate)
 # The worst patterns take most of a millisecond each to compile, once.
 RULES_ON_LOOP_MAX: Final = 50
-
-
-class LatestFacts:
-    """Finds what this process knows of the log, without a claim that it is current.
-
-    Unlike a unit of work's, its aggregates are no copies, and are not to be changed.
-    """
-
-    def __init__(self, log: CommandLog) -> None:
-        self._log = log
-
-    async def find(self, kind: type[A], aggregate_id: UUID) -> A | None:
-        found = await self._log.load(aggregate_id)
-        return found if isinstance(found, kind) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

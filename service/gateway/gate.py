@@ -4,7 +4,7 @@ The protocol side speaks MCP with agents and upstreams and decides nothing. This
 decides and records, and speaks no protocol.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -12,11 +12,11 @@ from typing import Protocol
 from uuid import UUID
 
 from aiohttp import web
-from pydantic import SecretStr
 
 from service.agent_tokens.caller import Caller
 from service.errors import ConflictError
 from service.gateway.definition import ToolDefinition
+from service.secrets.sent import Credential
 
 
 class RecordMode(StrEnum):
@@ -82,19 +82,6 @@ _HIDING = frozenset(
         RefusalReason.DEFINITION_CHANGED,
     }
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credential:
-    """A header for the upstream; its value is opened each time that it is needed.
-
-    ``reveal`` returns the whole value of the header, scheme included.
-
-    :raises ServiceError: ``reveal``: the secret or its key was destroyed
-    """
-
-    header: str
-    reveal: Callable[[], Awaitable[SecretStr]] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

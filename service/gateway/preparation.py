@@ -10,12 +10,13 @@ from pydantic import SecretStr
 from service.event_log.execute import execute
 from service.event_log.log import EventLog
 from service.gateway.admission import prepare_call
-from service.gateway.gate import CallRequest, Credential, Pending, Refused, Upstream
+from service.gateway.gate import CallRequest, Pending, Refused, Upstream
 from service.gateway.handshakes.commands import start_handshake
 from service.gateway.tool_lists import upstream_of
 from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
+from service.secrets.sent import Credential
 from service.spans import current_traceparent
 
 

@@ -6,10 +6,11 @@ from uuid import UUID
 
 from service.agent_tokens.caller import Caller
 from service.connectors.prefixes import prefixes_of
+from service.event_log.latest import LatestFacts
 from service.event_log.log import EventLog
 from service.gateway.calls.recorder import CallRecorder, RefusedCalls
 from service.gateway.decision import connectors_named
-from service.gateway.facts import Facts, LatestFacts, find_facts, slugs_of
+from service.gateway.facts import Facts, find_facts, slugs_of
 from service.gateway.gate import CallRequest, RefusalReason
 from service.gateway.metrics import count_of
 from service.identifiers import id_text

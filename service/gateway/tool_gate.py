@@ -15,6 +15,7 @@ from service.cache_bounds import DEFAULT_CACHES
 from service.connectors.aggregate import Connector
 from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
+from service.event_log.latest import LatestFacts
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.admission import admit_call
@@ -33,7 +34,6 @@ from service.gateway.definitions.commands import (
     ObserveDefinitions,
     observe_definitions,
 )
-from service.gateway.facts import LatestFacts
 from service.gateway.gate import (
     Admission,
     CallRequest,

@@ -11,8 +11,8 @@ from cachetools import LRUCache
 
 from service.connectors.aggregate import Connector
 from service.connectors.prefixes import prefixes_for, prefixes_of
+from service.event_log.latest import LatestFacts
 from service.event_log.log import EventLog
-from service.gateway.facts import LatestFacts
 from service.identifiers import id_text
 from service.tool_definitions.aggregate import ToolDefinitions
 from service.tool_definitions.aliases import tools_by_alias

@@ -12,14 +12,7 @@ from typing_extensions import TypedDict
 
 from service.aggregate import LoggedAggregate
 from service.events import Id, Named, Published
-
-
-class UsedSecret(TypedDict):
-    """The secret whose value is sent with a call; the value stands nowhere."""
-
-    owner_id: str
-    name: str
-    version: int
+from service.secrets.sent import UsedSecret
 
 
 class BatchedCall(TypedDict):

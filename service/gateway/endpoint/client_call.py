@@ -17,7 +17,6 @@ from service.gateway.endpoint.client_sessions import (
 )
 from service.gateway.endpoint.incoming import Incoming
 from service.gateway.endpoint.reply import Reply
-from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import CallTrace
 from service.gateway.gate import CallRequest
 from service.gateway.protocol.errors import INVALID_PARAMS, RpcError
@@ -26,6 +25,7 @@ from service.gateway.protocol.messages import Message
 from service.gateway.protocol.revisions import CAPABILITIES_KEY
 from service.gateway.upstream.dialects import AgentClient
 from service.http.telemetry import REQUEST_ID
+from service.http.trace_context import TraceContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,6 @@ from service.gateway.endpoint.reply import Reply
 from service.gateway.endpoint.results import failed
 from service.gateway.endpoint.rpc_errors import RPC_ID, refuse_request, rpc_error_of
 from service.gateway.endpoint.tool_search import UNKNOWN_NAME
-from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import CallTrace, CallTraces, TracedCall
 from service.gateway.gate import Gate
 from service.gateway.protocol.errors import (
@@ -54,6 +53,7 @@ from service.gateway.protocol.revisions import (
 )
 from service.http.body import read_json_bytes
 from service.http.disconnect import ClientLeftError, is_connected
+from service.http.trace_context import TraceContext
 from service.unavailable import unavailable
 
 logger = logging.getLogger(__name__)

@@ -24,12 +24,12 @@ from opentelemetry.trace import (
 )
 
 from service.errors import ServiceError
-from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.endpoint.traces import TracedCall
 from service.gateway.gate import Admission
 from service.gateway.protocol.errors import RpcError
 from service.gateway.upstream.errors import UpstreamError
 from service.http.errors import status_of
+from service.http.trace_context import TraceContext
 from service.spans import current_request
 from service.tracing.request_span import RequestSpan, fail
 from service.tracing.tracing import PROPAGATOR

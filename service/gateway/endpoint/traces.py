@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
-from service.gateway.endpoint.trace_context import TraceContext
 from service.gateway.gate import Admission
 from service.gateway.protocol.messages import RequestId
+from service.http.trace_context import TraceContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

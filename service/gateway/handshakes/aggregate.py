@@ -4,7 +4,7 @@ from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.events import Id, Named, Published
-from service.gateway.calls.aggregate import UsedSecret
+from service.secrets.sent import UsedSecret
 
 
 class UpstreamHandshake(LoggedAggregate):

@@ -3,11 +3,11 @@
 from service.agent_tokens.authenticate import valid_token
 from service.errors import UnauthenticatedError
 from service.event_log.unit_of_work import UnitOfWork
-from service.gateway.credentials import NamedSecret
 from service.gateway.deciding import decide_call
 from service.gateway.gate import CallRequest, MovedError, Refused
 from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.identifiers import id_text
+from service.secrets.sent import NamedSecret
 
 
 async def start_handshake(

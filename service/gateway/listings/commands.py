@@ -5,9 +5,10 @@ from uuid import UUID
 
 from service.connectors.aggregate import Connector
 from service.event_log.unit_of_work import UnitOfWork
-from service.gateway.credentials import NamedSecret, find_secret
+from service.gateway.credentials import find_secret
 from service.gateway.listings.aggregate import ToolListing
 from service.identifiers import id_text
+from service.secrets.sent import NamedSecret
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 from aiohttp import web
 from pydantic import SecretStr
 
-from service.gateway.gate import Credential
+from service.secrets.sent import Credential
 from tests.integration.gateway.plain_upstream import (
     Answer,
     PlainUpstream,

@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from service.errors import NotFoundError
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
-from service.gateway.gate import Credential, Outcome
+from service.gateway.gate import Outcome
 from service.gateway.upstream.errors import (
     ADDRESS_REFUSED,
     ENDED,
@@ -32,6 +32,7 @@ from service.gateway.upstream.errors import (
     WEB_PAGE,
 )
 from service.gateway.upstream.received_messages import VALUES_MAX
+from service.secrets.sent import Credential
 from tests.integration.gateway.fake_gate import TOKEN
 from tests.integration.gateway.plain_upstream import (
     PlainUpstream,
