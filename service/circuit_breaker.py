@@ -33,6 +33,13 @@ class CircuitBreaker:
         return "half-open" if is_rested else "open"
 
     @property
+    def rest_left_s(self) -> float:
+        """Return the seconds until a trial is allowed, if none is out."""
+        if self._opened_at is None:
+            return 0.0
+        return max(0.0, self._opened_at + self._rest_s - self.clock())
+
+    @property
     def is_blocked(self) -> bool:
         """Whether no request is allowed now, since it is open or a trial is out."""
         if self._tried_at is not None:
@@ -61,6 +68,11 @@ class CircuitBreaker:
         """Let another one try, if this trial ended before it showed anything."""
         if trial is not None and trial == self._tried_at:
             self._tried_at = None
+
+    def rest(self, rest_s: float) -> None:
+        """Open at once, for so long, at most ``REST_MAX_S``."""
+        self._rest_s = min(rest_s, REST_MAX_S)
+        self._opened_at, self._tried_at = self.clock(), None
 
     def failed(self) -> None:
         self._failures += 1

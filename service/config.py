@@ -24,6 +24,7 @@ from service.gateway.config import GatewayConfig
 from service.http.config import ProxyConfig
 from service.keys.config import KeyConfig
 from service.logs import LogFormat
+from service.model_gateway.config import ModelGatewayConfig
 from service.settings import ENVIRONMENT_PREFIX, variable_of
 from service.tracing.config import TracingConfig
 from service.waits import WaitConfig
@@ -88,6 +89,7 @@ class Config(
     TraceStoreConfig,
     ProxyConfig,
     GatewayConfig,
+    ModelGatewayConfig,
     WaitConfig,
     ProofsConfig,
     TracingConfig,

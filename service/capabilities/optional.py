@@ -16,6 +16,7 @@ from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRef
 from service.gateway.config import GatewayConfig
 from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.gateway.listings.aggregate import ToolListing
+from service.model_gateway.config import ModelGatewayConfig
 from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.presets.aggregate import ModelPreset
 from service.model_gateway.routing.aggregate import ModelRouting
@@ -127,7 +128,11 @@ MODEL_GATEWAY: Final = OptionalCapability(
     packages=("service.model_gateway", "projections.model_gateway"),
     load=_model_gateway,
     aggregates=(ModelConnection, ModelPreset, ModelRouting, ModelTiers),
+    settings=(ModelGatewayConfig,),
     followers=("model_gateway",),
+    imports={"gateway": "model calls are sent as tool calls are"},
+    requires=("aiohappyeyeballs", "httptools", "yarl"),
+    extra="gateway",
 )
 RELAY: Final = OptionalCapability(
     name="relay",

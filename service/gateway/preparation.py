@@ -13,11 +13,9 @@ from service.gateway.admission import prepare_call
 from service.gateway.gate import CallRequest, Pending, Refused, Upstream
 from service.gateway.handshakes.commands import start_handshake
 from service.gateway.tool_lists import upstream_of
-from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
 from service.secrets.sent import Credential
-from service.spans import current_traceparent
 
 
 class CallPreparation:
@@ -64,13 +62,4 @@ class CallPreparation:
 
 
 def metadata_of(request: CallRequest) -> Mapping[str, str]:
-    caller = request.caller
-    metadata = {
-        "actor": id_text(caller.user_id or caller.agent_id),
-        "token": id_text(caller.token_id),
-        "request_id": request.request_id,
-    }
-    traceparent = request.traceparent or current_traceparent()
-    if traceparent is not None:
-        metadata["traceparent"] = traceparent
-    return metadata
+    return request.caller.metadata(request.request_id, request.traceparent)

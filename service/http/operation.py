@@ -71,6 +71,8 @@ class Operation:
     head: bool = True
     path_types: Mapping[str, TypeAdapter[Any]] = field(default_factory=dict)
     query: type[BaseModel] | None = None
+    # The function passes the query on itself.
+    raw_query: bool = False
     body: type[BaseModel] | None = None
     # Content types that the function answers in when the request has them.
     also_answers_in: tuple[str, ...] = ()
@@ -94,7 +96,7 @@ class Operation:
         if self.documented:
             self._refuse_headers(request)
         arguments = parse_path(request, self.path_types)
-        query = parse_query(request, self.query)
+        query = None if self.raw_query else parse_query(request, self.query)
         if query is not None:
             arguments["query"] = query
         if self.body is not None:
@@ -140,6 +142,7 @@ class OperationOptions(TypedDict, total=False):
     data: Any
     content_type: str
     raw_body: tuple[str, ...]
+    raw_query: bool
     body_example: Any
     public: bool
     documented: bool

@@ -6,6 +6,7 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from service.http.reset import reset
+from service.http.server import LAST_CHUNK
 from service.http.streaming import WRITE_TIMEOUT_S, SlowReaderError
 
 # Beyond, a copy of the piece costs more than another buffer.
@@ -43,6 +44,19 @@ class RelayedBody:
         else:
             transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         return transport.get_write_buffer_size()
+
+    def end(self) -> None:
+        """Send the end of the response, and close its connection, without waiting.
+
+        For a handler that is being cancelled; the response can't be used any more.
+        """
+        if self._is_chunked:
+            self._transport.write(LAST_CHUNK)
+        self.cut()
+
+    def cut(self) -> None:
+        """Close the connection once everything is sent, before the response's end."""
+        self._transport.close()
 
     async def drained(self) -> None:
         """Wait until the client has received most of it.

@@ -37,7 +37,8 @@ class Connection(asyncio.Protocol):
     ) -> None:
         self._on_idle = on_idle
         self._on_lost = on_lost
-        self._silence_s = silence_s
+        # As long as is usual; one answer may be allowed another time.
+        self._usual_silence_s = self._silence_s = silence_s
         self._loop = asyncio.get_running_loop()
         self._parser = httptools.HttpResponseParser(self)
         self._response: Response | None = None
@@ -73,6 +74,7 @@ class Connection(asyncio.Protocol):
         self._response = Response(self)
         self._between = self._trailer_bytes = 0
         self._has_ended = False
+        self._silence_s = self._usual_silence_s
         self._heard_at = self._loop.time()
         self._transport.write(request)
         return self._response
@@ -101,6 +103,12 @@ class Connection(asyncio.Protocol):
             self._on_idle(self)
         else:
             self.close()
+
+    def allow_silence(self, silence_s: float) -> None:
+        """Until the next request, end it after so many seconds without a byte."""
+        self._silence_s = silence_s
+        self._timer.cancel()
+        self._timer = self._loop.call_later(min(KEEPALIVE_S, silence_s), self._tick)
 
     def pause(self) -> None:
         """Receive nothing more until what has arrived was taken."""
@@ -188,6 +196,7 @@ class Connection(asyncio.Protocol):
             return
         if not response.status:
             response.headers.setdefault(name.lower(), value)
+            response.fields.append((name, value))
             return
         if self._has_ended:
             return
@@ -203,6 +212,7 @@ class Connection(asyncio.Protocol):
         if status < HTTPStatus.OK:
             # Such as 103, before the answer.
             self._response.headers.clear()
+            self._response.fields.clear()
             return
         self._between = 0
         self._is_reusable &= self._parser.should_keep_alive()

@@ -27,6 +27,7 @@ CONNECT_S: Final = 5.0
 NEXT_ADDRESS_S: Final = 0.25
 TARGETS_MAX: Final = 4096
 STREAM_SILENCE_S: Final = 3600.0
+USER_AGENT: Final = "agent-runtime"
 
 
 class ServerAddress(NamedTuple):
@@ -59,12 +60,22 @@ class Connections:
     Each new socket's address is checked when it is connected, so no name
     can resolve to another address after the check. No redirects are followed, and there
     are no cookies and no proxies from the environment. ``silence_s`` without a byte,
-    while an answer is due, end a connection.
+    while an answer is due, end a connection. ``user_agent`` is sent with each request,
+    unless None: then it is for those who send one to name it.
     """
 
-    def __init__(self, policy: AddressPolicy, silence_s: float) -> None:
+    def __init__(
+        self,
+        policy: AddressPolicy,
+        silence_s: float,
+        *,
+        user_agent: str | None = USER_AGENT,
+    ) -> None:
         self._policy = policy
         self._silence_s = silence_s
+        agent = f"User-Agent: {user_agent}\r\n" if user_agent else ""
+        # Nothing here decompresses an answer that is compressed nevertheless.
+        self._lines = f"{agent}Accept-Encoding: identity\r\n"
         self._tls = _tls_context()
         self._idle: dict[ServerAddress, list[Connection]] = {}
         self._open: set[Connection] = set()
@@ -96,7 +107,7 @@ class Connections:
         Raises what :meth:`post` does.
         """
         connection = await self.connect(url, silence_s=STREAM_SILENCE_S)
-        request = _request(_target(url), headers, None)
+        request = self._request(url, headers, None)
         return await _begun(connection, request)
 
     async def send(
@@ -106,7 +117,7 @@ class Connections:
 
         :raises ConnectionEndedError: the connection has ended meanwhile
         """
-        request = _request(_target(url), headers, body)
+        request = self._request(url, headers, body)
         if not connection.is_usable:
             connection.close()
             raise ConnectionEndedError("the connection was closed")
@@ -153,6 +164,29 @@ class Connections:
             raise connect_error(error) from None
         connection.reserve()
         return connection
+
+    def _request(
+        self, url: str, headers: Mapping[str, str], body: bytes | None
+    ) -> bytes:
+        """Return the bytes of a POST, or without a body of a GET.
+
+        :raises ConnectError: it isn't a URL
+        :raises ValueError: a header would end its line
+        """
+        lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+        count = len(headers)
+        if lines.count("\r") != count or lines.count("\n") != count or "\0" in lines:
+            raise ValueError("a header contains a line break")
+        head = f"{_target(url).head}{self._lines}".encode()
+        encoded = lines.encode("latin-1")
+        if body is None:
+            return b"GET %b%b\r\n" % (head, encoded)
+        return b"POST %b%bContent-Length: %d\r\n\r\n%b" % (
+            head,
+            encoded,
+            len(body),
+            body,
+        )
 
     async def _open_connection(
         self, origin: ServerAddress, silence_s: float
@@ -234,10 +268,10 @@ async def _begun(connection: Connection, request: bytes) -> Response:
 
 @asynccontextmanager
 async def open_connections(
-    policy: AddressPolicy, silence_s: float
+    policy: AddressPolicy, silence_s: float, *, user_agent: str | None = USER_AGENT
 ) -> AsyncIterator[Connections]:
     """Yield connections, which are closed when the block ends."""
-    connections = Connections(policy, silence_s)
+    connections = Connections(policy, silence_s, user_agent=user_agent)
     try:
         yield connections
     finally:
@@ -255,25 +289,5 @@ def _target(url: str) -> Target:
         raise ConnectError(ConnectCause.INVALID_URL, "not a URL of HTTP")
     if parsed.user or parsed.password:
         raise ConnectError(ConnectCause.INVALID_URL, "a URL with a user")
-    # Nothing here decompresses an answer that is compressed nevertheless.
-    head = (
-        f"{parsed.raw_path_qs} HTTP/1.1\r\n"
-        f"Host: {parsed.host_port_subcomponent}\r\n"
-        "User-Agent: agent-runtime\r\nAccept-Encoding: identity\r\n"
-    )
+    head = f"{parsed.raw_path_qs} HTTP/1.1\r\nHost: {parsed.host_port_subcomponent}\r\n"
     return Target(ServerAddress(parsed.scheme, host, port), head)
-
-
-def _request(target: Target, headers: Mapping[str, str], body: bytes | None) -> bytes:
-    """Return the bytes of a POST, or without a body of a GET.
-
-    :raises ValueError: a header would end its line
-    """
-    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-    count = len(headers)
-    if lines.count("\r") != count or lines.count("\n") != count or "\0" in lines:
-        raise ValueError("a header contains a line break")
-    head, encoded = target.head.encode(), lines.encode("latin-1")
-    if body is None:
-        return b"GET %b%b\r\n" % (head, encoded)
-    return b"POST %b%bContent-Length: %d\r\n\r\n%b" % (head, encoded, len(body), body)

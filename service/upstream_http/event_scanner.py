@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 # One of these may have the whole answer in it. A longer one isn't examined.
 EVENT_BYTES_MAX: Final = 16 * 1024 * 1024
+# Of all streams together that keep the beginnings of events.
+KEPT_BYTES_MAX: Final = 128 * 1024 * 1024
 # Each event ends with an empty line; a line may end in three ways.
 # https://html.spec.whatwg.org/multipage/server-sent-events.html
 _END: Final = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
@@ -29,31 +32,44 @@ class Marker(NamedTuple):
         return self.unless is None or piece.count(self.text) > piece.count(self.unless)
 
 
-class EventScanner:
-    """Takes a stream in pieces, and returns what of it is to be passed on.
+@dataclass(slots=True)
+class Room:
+    """How many bytes more may be kept, by all scanners that share it."""
 
-    ``examine`` gets each event that has a marker, whole; if it returns False, the event
-    is withheld, which needs ``withholds``: then a part of an event is kept until the
-    rest has come. ``has_skipped`` is whether an event was too long to be examined.
+    free: int = KEPT_BYTES_MAX
+
+
+class EventScanner:
+    """Takes a stream in pieces, and returns what is to be passed on: whole events.
+
+    ``examine`` gets each event that has a marker; if it returns False, the event is
+    withheld. ``has_skipped`` is whether an event was too long to be examined, or there
+    was no ``room`` to keep it until its end.
     """
 
     def __init__(
         self,
         markers: Sequence[Marker],
         examine: Callable[[bytes], bool],
-        *,
-        withholds: bool = False,
+        room: Room | None = None,
     ) -> None:
         self._markers = markers
         self._examine = examine
-        self._withholds = withholds
+        self._room = room or Room()
         # Of an event whose end hasn't come.
         self._rest = bytearray()
+        self._kept = 0
         self._is_skipping = False
+        self._has_withheld = False
         self.has_skipped = False
 
+    @property
+    def has_passed_all(self) -> bool:
+        """Whether all that came was passed on."""
+        return not self._rest and not self._has_withheld
+
     def feed(self, piece: bytes) -> bytes:
-        """Return the bytes to pass on; without ``withholds``, those that came."""
+        """Return the bytes to pass on."""
         if (
             not self._rest
             and not self._is_skipping
@@ -61,14 +77,19 @@ class EventScanner:
             and not self._is_marked(piece)
         ):
             return piece
-        passed = self._taken_apart(piece, _TO_LAST_SURE_END)
-        return passed if self._withholds else piece
+        return self._taken_apart(piece, _TO_LAST_SURE_END)
 
     def end(self) -> bytes:
         """Return what is still to be passed on: an event without an end isn't one."""
         passed = self._taken_apart(b"", _TO_LAST_END) + bytes(self._rest)
+        self.close()
+        return passed
+
+    def close(self) -> None:
+        """Keep nothing any more."""
         self._rest.clear()
-        return passed if self._withholds else b""
+        self._room.free += self._kept
+        self._kept = 0
 
     def _taken_apart(self, piece: bytes, to_end: re.Pattern[bytes]) -> bytes:
         """Take in a piece; return what of it, and of the rest, is to be passed on."""
@@ -80,12 +101,14 @@ class EventScanner:
             events = bytes(memoryview(rest)[:whole])
             del rest[:whole]
             passed = self._examined(events)
-        if self._is_skipping or len(rest) > EVENT_BYTES_MAX:
+        room = self._room.free + self._kept
+        if self._is_skipping or len(rest) > min(EVENT_BYTES_MAX, room):
             self._is_skipping = self.has_skipped = True
             # What may be the beginning of its end stays.
-            if self._withholds:
-                passed += memoryview(rest)[:-_END_BYTES]
+            passed += memoryview(rest)[:-_END_BYTES]
             del rest[:-_END_BYTES]
+        self._room.free = room - len(rest)
+        self._kept = len(rest)
         return passed
 
     def _examined(self, events: bytes) -> bytes:
@@ -104,6 +127,8 @@ class EventScanner:
                 passed.append(event)
             elif not self._is_marked(event) or self._examine(event):
                 passed.append(event)
+            else:
+                self._has_withheld = True
         return b"".join([*passed, events[begin:]])
 
     def _is_marked(self, piece: bytes) -> bool:

@@ -18,6 +18,7 @@ class HeadTooLargeError(ValueError):
 class Receiving(Protocol):
     """The connection that it arrives on."""
 
+    def allow_silence(self, silence_s: float) -> None: ...
     def pause(self) -> None: ...
     def resume(self) -> None: ...
     def close(self) -> None: ...
@@ -44,6 +45,7 @@ class Response:
         "_receiver",
         "_unread",
         "_waiter",
+        "fields",
         "headers",
         "status",
     )
@@ -52,6 +54,8 @@ class Response:
         self.status = 0
         # By names in lower case; of one that is given twice, the first.
         self.headers: dict[bytes, bytes] = {}
+        # All of them, as they came.
+        self.fields: list[tuple[bytes, bytes]] = []
         # None once the answer has arrived completely.
         self._connection: Receiving | None = connection
         self._pieces: list[bytes] = []
@@ -125,6 +129,11 @@ class Response:
                 return
             else:
                 await self._change()
+
+    def allow_silence(self, silence_s: float) -> None:
+        """From now on, end it after so many seconds without a byte."""
+        if self._connection is not None:
+            self._connection.allow_silence(silence_s)
 
     def close(self) -> None:
         """Close the connection unless the answer has arrived completely."""

@@ -14,6 +14,9 @@ from service.model_gateway.routing.decision import RoutingProblem
 from service.secrets.aggregate import Secret
 from service.users.aggregate import User
 
+# A connection's id, and the model that it is asked for.
+TargetKey = tuple[str, str]
+
 
 class TargetProblem(StrEnum):
     """Why no call is sent to a target."""
@@ -30,6 +33,14 @@ class PlannedTarget:
     target: PresetTarget
     connection: ModelConnection
     problem: TargetProblem | None
+
+    @property
+    def key(self) -> TargetKey:
+        return self.target["connection_id"], self.target["model"]
+
+    @property
+    def base_url(self) -> str:
+        return self.connection.settings["base_url"]
 
     def fits(self, input_tokens: int) -> bool | None:
         """Whether the model's window is large enough; None if it isn't known."""

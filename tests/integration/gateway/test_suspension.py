@@ -14,12 +14,12 @@ from service.errors import NotFoundError
 from service.gateway.endpoint import forwarding
 from service.gateway.gate import (
     CallRequest,
-    Credential,
     Pending,
     Refused,
     Upstream,
 )
 from service.gateway.upstream.errors import FAILED, NOT_REACHABLE
+from service.secrets.sent import Credential
 from tests.integration.gateway.fake_gate import PENDING, FakeGate
 from tests.integration.gateway.plain_upstream import hello, plain_upstream
 from tests.integration.gateway.stage import Stage, opened

@@ -4,9 +4,13 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
+from aiohttp.test_utils import TestClient
 
+from service.config import Config
 from service.resources import Resources
+from tests.integration.model_gateway.stage import KEY, Stage
 from tests.support.callers import Caller, Callers
+from tests.support.configured import configured
 from tests.support.model_gateway.asking import (
     granted,
     new_connection,
@@ -84,3 +88,19 @@ async def preset(owner: Caller, connection: str, agent: UUID) -> str:
 @pytest.fixture
 async def runtime(callers: Callers, agent: UUID, resources: Resources) -> Runtime:
     return Runtime(await callers.user("runtime", "runtime"), agent, resources)
+
+
+@pytest.fixture
+def config() -> Config:
+    return configured(model_gateway_networks="127.0.0.0/8")
+
+
+@pytest.fixture
+async def stage(owner: Caller, ada: Caller, agent: UUID, client: TestClient) -> Stage:
+    """An agent that can call nothing yet."""
+    secret = await owner.post("/api/secrets", {"name": "provider", "value": KEY})
+    assert secret.status == 201
+    token = await ada.post(f"/api/mcp/agents/{agent}/tokens", {"label": "test"})
+    return Stage(
+        client=client, owner=owner, ada=ada, agent=agent, token=token.data["token"]
+    )

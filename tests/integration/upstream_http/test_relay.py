@@ -40,7 +40,7 @@ class World:
     connections: Connections
     answering: Answering
     url: str = ""
-    withholds: bool = False
+    scans: bool = False
     examine: Callable[[bytes], bool] = field(default=lambda _: False)
     may_begin: Callable[[], bool] = field(default=lambda: True)
     client: asyncio.Transport | None = None
@@ -80,9 +80,9 @@ class World:
         await response.prepare(request)
         await until(self.may_begin)
         self.client = request.transport
-        scanner = EventScanner(
-            [Marker(b"usage")], self.examine, withholds=self.withholds
-        )
+        scanner = None
+        if self.scans:
+            scanner = EventScanner([Marker(b"usage")], self.examine)
         relay = Relay(RelayedBody(request, response), scanner)
         self.relays.append(relay)
         await relay.run(answer)
@@ -106,11 +106,11 @@ def _length(answer: Response) -> int | None:
 
 @asynccontextmanager
 async def relaying(
-    answering: Answering | None = None, *, withholds: bool = False
+    answering: Answering | None = None, *, scans: bool = False
 ) -> AsyncIterator[tuple[World, Server]]:
     policy = AddressPolicy((ip_network("127.0.0.0/8"),))
     async with open_connections(policy, silence_s=60.0) as connections:
-        world = World(connections, _nothing, withholds=withholds)
+        world = World(connections, _nothing, scans=scans)
         world.answering = answering or world.flood
         listening = await asyncio.start_server(world.upstream, "127.0.0.1", 0)
         port = listening.sockets[0].getsockname()[1]
@@ -156,8 +156,10 @@ async def send_events(writer: asyncio.StreamWriter) -> None:
     writer.write(LAST)
 
 
-async def test_a_body_arrives_as_it_was_sent() -> None:
-    async with relaying(send_events) as (world, server):
+@pytest.mark.parametrize("scans", [False, True])
+async def test_a_body_arrives_as_it_was_sent(*, scans: bool) -> None:
+    async with relaying(send_events, scans=scans) as (world, server):
+        world.examine = lambda _: True
         reader, writer = await request(server)
 
         assert b"".join(await chunks(reader)) == b"".join([*EVENTS, HELD])
@@ -168,7 +170,7 @@ async def test_a_body_arrives_as_it_was_sent() -> None:
 
 
 async def test_what_is_withheld_is_in_one_digest() -> None:
-    async with relaying(send_events, withholds=True) as (world, server):
+    async with relaying(send_events, scans=True) as (world, server):
         reader, writer = await request(server)
 
         assert b"".join(await chunks(reader)) == b"".join(EVENTS)
@@ -296,7 +298,7 @@ async def test_an_error_of_what_examines_events_is_told_as_it_is() -> None:
     def examine(_event: bytes) -> bool:
         raise LookupError("usage")
 
-    async with relaying(send_events) as (world, server):
+    async with relaying(send_events, scans=True) as (world, server):
         world.examine = examine
         reader, writer = await request(server)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.upstream_http import event_scanner
-from service.upstream_http.event_scanner import EventScanner, Marker
+from service.upstream_http.event_scanner import EventScanner, Marker, Room
 
 USAGE = Marker(b'"usage"', unless=b'"usage":null')
 DONE = Marker(b"[DONE]")
@@ -55,10 +55,10 @@ def test_all_is_passed_on_and_what_is_marked_is_examined_once(
         return True
 
     scanner = EventScanner(MARKERS, examine)
-    passed = [scanner.feed(each) for each in pieces]
+    passed = b"".join([*map(scanner.feed, pieces), scanner.end()])
 
-    assert passed == pieces
-    assert scanner.end() == b""
+    assert passed == b"".join(pieces)
+    assert scanner.has_passed_all
     assert examined == marked(events)
 
 
@@ -73,7 +73,7 @@ def test_a_withheld_event_is_missing_and_nothing_else(
         examined.append(event)
         return WITHHELD not in event
 
-    scanner = EventScanner(MARKERS, examine, withholds=True)
+    scanner = EventScanner(MARKERS, examine)
     passed = b"".join([*map(scanner.feed, pieces), scanner.end()])
 
     assert passed == b"".join(each for each in events if WITHHELD not in each)
@@ -85,7 +85,7 @@ def test_a_whole_event_is_not_kept_back(
     stream: tuple[list[bytes], list[bytes]],
 ) -> None:
     events, _ = stream
-    scanner = EventScanner(MARKERS, lambda _: True, withholds=True)
+    scanner = EventScanner(MARKERS, lambda _: True)
     # A carriage return may be half of a line's end.
     sure = [each for each in events if not each.endswith(b"\r")]
 
@@ -104,9 +104,8 @@ def pieces_of(stream: bytes, size: int) -> Iterator[bytes]:
 
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
-@pytest.mark.parametrize("withholds", [False, True])
 def test_too_long_an_event_is_passed_on_and_the_next_one_examined(
-    size: int, *, withholds: bool
+    size: int,
 ) -> None:
     examined: list[bytes] = []
 
@@ -115,17 +114,43 @@ def test_too_long_an_event_is_passed_on_and_the_next_one_examined(
         return False
 
     long = b'data: {"usage":{"x":"' + b"x" * 100 + b'"}}\n\n'
-    scanner = EventScanner(MARKERS, examine, withholds=withholds)
+    scanner = EventScanner(MARKERS, examine)
     stream = long + b"data: [DONE]\n\n" + b"data: 1\n"
 
     passed = b"".join(map(scanner.feed, pieces_of(stream, size))) + scanner.end()
 
     assert scanner.has_skipped
     assert examined == [b"data: [DONE]\n\n"]
-    assert passed == (long + b"data: 1\n" if withholds else stream)
+    assert passed == long + b"data: 1\n"
 
 
 def test_a_marker_that_counts_only_with_a_value() -> None:
     assert USAGE.is_in(b'{"usage":{}}')
     assert not USAGE.is_in(b'{"usage":null}')
     assert USAGE.is_in(b'{"usage":null}\n\n{"usage":{}}')
+
+
+def test_scanners_share_the_room_for_what_they_keep() -> None:
+    """Where there is none, events are passed on as they come, and not examined."""
+    room = Room(free=100)
+    first, second = (EventScanner(MARKERS, lambda _: False, room) for _ in range(2))
+    half = b'data: {"usage":{"x":"' + b"x" * 60
+
+    assert first.feed(half) == b""
+    assert room.free == 100 - len(half)
+    assert second.feed(half) == half[:-4]
+    assert second.feed(b'"}}\n\ndata: [DONE]\n\n') == half[-4:] + b'"}}\n\n'
+    assert second.has_skipped
+    assert first.feed(b'"}}\n\n') == b""
+    assert not first.has_skipped
+    assert room.free == 100
+
+
+def test_a_scanner_that_is_closed_gives_its_room_back() -> None:
+    room = Room(free=100)
+    scanner = EventScanner(MARKERS, lambda _: True, room)
+    scanner.feed(b"data: 1")
+
+    scanner.close()
+
+    assert room.free == 100

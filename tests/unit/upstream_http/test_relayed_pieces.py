@@ -99,7 +99,7 @@ async def test_much_at_once_lets_others_have_their_turn() -> None:
 async def test_the_digest_of_what_was_sent_has_the_end(end: bytes) -> None:
     connection, answer = connected(Transport())
     client = Client()
-    scanner = EventScanner([Marker(b"usage")], lambda _: False, withholds=True)
+    scanner = EventScanner([Marker(b"usage")], lambda _: False)
     relay = Relay(client, scanner)
     body = b"data: 1\n\ndata: tail" + end
 

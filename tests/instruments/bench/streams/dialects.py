@@ -1,4 +1,4 @@
-"""Events of the three dialects, in the sizes of today's providers, and what marks them.
+"""Events of the three dialects, in the sizes of today's providers.
 
 ``STAMP`` in an event is replaced by when it was sent.
 """
@@ -6,25 +6,20 @@
 from dataclasses import dataclass
 from typing import Final
 
-from service.upstream_http.event_scanner import Marker
+from service.model_gateway.dialects import Dialect as ServiceDialect
 
 STAMP: Final = b"0" * 20
 END: Final = b"\n\n"
-ERROR: Final = Marker(b'"error"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A stream of ``deltas`` between its first events and its last ones.
-
-    ``withholds`` is whether the event with the usage isn't for the client.
-    """
+    """A stream of ``deltas`` between its first events and its last ones."""
 
     first: bytes
     delta: bytes
     last: bytes
-    markers: tuple[Marker, ...]
-    withholds: bool = False
+    service_dialect: ServiceDialect
 
 
 def _chat(choices: bytes, usage: bytes) -> bytes:
@@ -48,8 +43,7 @@ CHAT: Final = Dialect(
     ),
     last=_chat(b"", b'{"prompt_tokens":1200,"completion_tokens":400}')
     + b"data: [DONE]\n\n",
-    markers=(Marker(b'"usage"', unless=b'"usage":null'), Marker(b"[DONE]"), ERROR),
-    withholds=True,
+    service_dialect=ServiceDialect.OPENAI_CHAT,
 )
 RESPONSES: Final = Dialect(
     first=_event(b"response.created", b'"response":{"id":"resp_0b1f","usage":null}'),
@@ -63,7 +57,7 @@ RESPONSES: Final = Dialect(
         b"response.completed",
         b'"response":{"id":"resp_0b1f","usage":{"input_tokens":1200}}',
     ),
-    markers=(Marker(b'"response"'), ERROR),
+    service_dialect=ServiceDialect.OPENAI_RESPONSES,
 )
 MESSAGES: Final = Dialect(
     first=_event(
@@ -76,6 +70,6 @@ MESSAGES: Final = Dialect(
     ),
     last=_event(b"message_delta", b'"usage":{"output_tokens":400}')
     + _event(b"message_stop", b'"index":0'),
-    markers=(Marker(b"message_"), ERROR),
+    service_dialect=ServiceDialect.ANTHROPIC_MESSAGES,
 )
 DIALECTS: Final = {"chat": CHAT, "responses": RESPONSES, "messages": MESSAGES}

@@ -16,9 +16,10 @@ from service.http.disconnect import cancelled_on_disconnect
 from service.http.overload import ConnectionLimit
 from service.http.relayed_body import RelayedBody
 from service.http.server import Runner
+from service.model_gateway.protocol.streams import stream_of
 from service.upstream_http.addresses import AddressPolicy
 from service.upstream_http.connections import Connections
-from service.upstream_http.event_scanner import EventScanner
+from service.upstream_http.event_scanner import EventScanner, Room
 from service.upstream_http.relay import Relay
 from service.upstream_http.response import Response
 from tests.instruments.bench.streams.dialects import DIALECTS
@@ -50,6 +51,7 @@ def bare(provider: str) -> Handler:
 def ours(provider: str) -> Handler:
     policy = AddressPolicy((ip_network("127.0.0.0/8"),))
     connections = Connections(policy, silence_s=60.0)
+    room = Room()
 
     async def handle(request: web.Request) -> web.StreamResponse:
         body = await request.read()
@@ -64,18 +66,14 @@ def ours(provider: str) -> Handler:
         response = web.StreamResponse(status=answer.status, headers=STREAM)
         await response.prepare(request)
         dialect = DIALECTS[request.match_info["dialect"]]
-        found: list[bytes] = []
-
-        def examine(event: bytes) -> bool:
-            found.append(event)
-            return not dialect.withholds or b'"choices":[]' not in event
-
-        scanner = EventScanner(dialect.markers, examine, withholds=dialect.withholds)
+        stream = stream_of(dialect.service_dialect, withholds_usage=True)
+        assert stream is not None
+        scanner = EventScanner(stream.markers, stream.examine, room)
         relay = Relay(RelayedBody(request, response), scanner)
         await relay.run(answer)
         await response.write_eof()
-        if not found:
-            raise RuntimeError("the stream had no usage")
+        if not stream.has_ended:
+            raise RuntimeError("the stream had no last event")
         return response
 
     return handle

@@ -1,0 +1,1 @@
+"""Which target a model call goes to, and whether it may."""

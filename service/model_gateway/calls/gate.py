@@ -1,0 +1,122 @@
+"""Decides on model calls: before there is a connection, and again when they leave."""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+from aiohttp import web
+
+from service.agent_tokens.authenticate import AgentAuthenticator, valid_token
+from service.agent_tokens.caller import Caller
+from service.errors import UnauthenticatedError
+from service.event_log.execute import execute
+from service.event_log.latest import LatestFacts
+from service.event_log.log import EventLog
+from service.event_log.unit_of_work import UnitOfWork
+from service.http.authentication import count_refused_token
+from service.keys.key_ring import KeyRing
+from service.keys.vault import Vault
+from service.model_gateway.calls.deciding import CallRequest, plan_of_call, secret_of
+from service.model_gateway.calls.listing import CallableModel, callable_models
+from service.model_gateway.routing.plan import Plan, PlannedTarget
+from service.secrets.sent import Credential, NamedSecret
+from service.users.tokens import AGENT_PREFIX
+
+API_KEY: Final = "x-api-key"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """The call may be sent to the target once, now; None if it changed meanwhile."""
+
+    target: PlannedTarget
+    credential: Credential | None
+
+
+class ModelGate:
+    """Decides on aggregates of the log."""
+
+    def __init__(self, log: EventLog, key_ring: KeyRing, vault: Vault) -> None:
+        self._log = log
+        self._vault = vault
+        self._authenticator = AgentAuthenticator(log, key_ring.token_hash)
+
+    async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
+        """Return who calls, by a token in ``Authorization`` or ``x-api-key``.
+
+        :raises UnauthenticatedError: no token, or none that is valid for this agent
+        :raises NotFoundError: the agent is retired
+        :raises TooManyRequestsError: too many refused tokens from this address
+        """
+        header = _authorization(request)
+        try:
+            return await self._authenticator.authenticate(
+                header, agent_id, datetime.now(UTC)
+            )
+        except UnauthenticatedError:
+            count_refused_token(request, header)
+            raise
+
+    async def plan(self, call: CallRequest) -> Plan:
+        """Return what answers a call, as far as this process knows.
+
+        :raises ServiceError: nothing does
+        """
+        return await plan_of_call(call, LatestFacts(self._log))
+
+    async def models(
+        self, caller: Caller, dialects: Container[str]
+    ) -> Sequence[CallableModel]:
+        """Return what the caller may call in one of some dialects, likewise."""
+        finder = LatestFacts(self._log)
+        return await callable_models(caller.agent_id, dialects, finder)
+
+    async def admit(self, call: CallRequest, target: PlannedTarget) -> Admission | None:
+        """Decide on a call by the log as it is, when nothing but it is left to send.
+
+        None if the target isn't one of the call's any more, or goes elsewhere.
+
+        :raises ServiceError: it may not be made any more
+        """
+        found, _ = await execute(
+            self._log,
+            partial(_admit, call, target),
+            metadata=call.caller.metadata(call.request_id, call.traceparent),
+            at=datetime.now(UTC),
+        )
+        if found is None:
+            return None
+        planned, secret = found
+        return Admission(
+            target=planned,
+            credential=secret.credential(self._vault) if secret else None,
+        )
+
+
+async def _admit(
+    call: CallRequest, target: PlannedTarget, work: UnitOfWork
+) -> tuple[PlannedTarget, NamedSecret | None] | None:
+    await valid_token(work, call.caller, work.at)
+    plan = await plan_of_call(call, work)
+    for planned in plan.targets:
+        if planned.key == target.key and planned.base_url == target.base_url:
+            secret = await secret_of(planned, work)
+            needs_one = planned.connection.settings["credential"] is not None
+            return None if needs_one and secret is None else (planned, secret)
+    return None
+
+
+def _authorization(request: web.Request) -> str | None:
+    """Return the header that names the agent's token.
+
+    Clients of Anthropic's API send ``x-api-key``, some beside an ``Authorization``
+    that is for somebody else.
+    """
+    header = request.headers.get("Authorization")
+    key = request.headers.get(API_KEY)
+    if key is None or AGENT_PREFIX in (header or ""):
+        return header
+    return f"Bearer {key}"

@@ -1,0 +1,1 @@
+"""The endpoints that agents' clients call instead of a provider's."""

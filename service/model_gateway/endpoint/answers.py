@@ -1,0 +1,162 @@
+"""The answer of a target: held until it may count, then passed on."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from aiohttp import web
+
+from service.http.operation import EVENT_STREAM
+from service.http.relayed_body import RelayedBody
+from service.http.streaming import SlowReaderError
+from service.model_gateway.protocol.headers import to_client
+from service.model_gateway.protocol.streams import ModelStream
+from service.upstream_http.event_scanner import EventScanner, Room
+from service.upstream_http.relay import Relay
+from service.upstream_http.response import Response
+
+# Of an answer that is no stream: until then, another target may still answer.
+HELD_BYTES_MAX: Final = 1024 * 1024
+CUT: Final = "the provider's answer was cut off"
+SILENT: Final = "the provider sent nothing for too long"
+
+
+class NoAnswerError(Exception):
+    """A target hasn't answered; ``str`` says why, in words for clients."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer of which nothing has been passed on; ``held`` are its first bytes."""
+
+    response: Response
+    held: bytes
+    is_whole: bool
+
+    @property
+    def status(self) -> int:
+        return self.response.status
+
+    @property
+    def is_stream(self) -> bool:
+        return _is_stream(self.response)
+
+
+def _is_stream(response: Response) -> bool:
+    # Nothing here decompresses one.
+    return response.content_type == EVENT_STREAM and response.header(
+        b"content-encoding"
+    ) in (None, "identity")
+
+
+async def held_answer(response: Response, first: bytes) -> Answer:
+    """Return an answer whose first bytes have arrived; one that is no stream, whole.
+
+    That is, if it is no larger than ``HELD_BYTES_MAX``.
+
+    :raises NoAnswerError: it was cut off
+    """
+    held, piece = first, first
+    try:
+        while piece and not _is_stream(response) and len(held) <= HELD_BYTES_MAX:
+            piece = await response.read()
+            held += piece
+    except TimeoutError:
+        raise NoAnswerError(SILENT) from None
+    except (OSError, ValueError):
+        raise NoAnswerError(CUT) from None
+    is_whole = not piece
+    if is_whole and not _has_length(response) and not _is_closed_document(held):
+        # Its end is that of the connection, which may have been cut.
+        raise NoAnswerError(CUT)
+    return Answer(response, held, is_whole)
+
+
+def _has_length(response: Response) -> bool:
+    return bool(response.headers.keys() & {b"content-length", b"transfer-encoding"})
+
+
+def _is_closed_document(body: bytes) -> bool:
+    return body.rstrip().endswith((b"}", b"]"))
+
+
+class PassedOn:
+    """An answer on its way to a client; ``stream`` examines the events of a stream."""
+
+    def __init__(
+        self,
+        request: web.Request,
+        answer: Answer,
+        stream: ModelStream | None,
+        room: Room,
+    ) -> None:
+        self._request = request
+        self._answer = answer
+        self._stream = stream if answer.is_stream else None
+        self._room = room
+        self._body: RelayedBody | None = None
+        self._relay: Relay | None = None
+        self.response = web.StreamResponse(
+            status=answer.status, headers=to_client(answer.response.fields)
+        )
+
+    @property
+    def has_begun(self) -> bool:
+        return self._body is not None
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the provider itself has ended a stream by an error."""
+        return self._stream is not None and self._stream.has_failed
+
+    @property
+    def response_id(self) -> str | None:
+        """Return the id by which others go on from a stream, once it is known."""
+        return self._stream.response_id if self._stream else None
+
+    async def run(self) -> None:
+        """Pass everything on.
+
+        :raises NoAnswerError: the provider's answer was cut off
+        :raises ConnectionError: the client has left, or doesn't read
+        """
+        answer, stream, response = self._answer, self._stream, self.response
+        if answer.is_whole:
+            response.content_length = len(answer.held)
+        elif (length := answer.response.header(b"content-length")) is not None:
+            response.content_length = int(length)
+        await response.prepare(self._request)
+        scanner = None
+        if stream is not None:
+            scanner = EventScanner(stream.markers, stream.examine, self._room)
+        self._body = RelayedBody(self._request, response)
+        relay = self._relay = Relay(self._body, scanner)
+        relay.take(answer.held)
+        answer.held = b""
+        try:
+            await relay.run(answer.response)
+        except SlowReaderError:
+            raise
+        except TimeoutError:
+            raise NoAnswerError(SILENT) from None
+        except (OSError, ValueError):
+            raise NoAnswerError(CUT) from None
+        finally:
+            if scanner is not None:
+                scanner.close()
+        if stream is not None and not stream.has_ended:
+            raise NoAnswerError(CUT)
+        await response.write_eof()
+
+    def fail(self, message: str) -> None:
+        """End what can't go on: by the dialect's own error, or else by a cut."""
+        stream, body, relay = self._stream, self._body, self._relay
+        if body is None or relay is None:
+            return
+        event = b""
+        if stream is not None and not stream.has_ended:
+            event = stream.failure(message, relay.last)
+        if event:
+            body.take(event)
+            body.end()
+        else:
+            body.cut()

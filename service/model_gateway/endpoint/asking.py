@@ -1,0 +1,136 @@
+"""Ask one target: connect, decide, send once, and hold the answer's beginning."""
+
+import asyncio
+from http import HTTPStatus
+from typing import Final
+
+from multidict import CIMultiDict
+from pydantic import SecretStr
+
+from service.errors import ServiceError
+from service.model_gateway.calls.gate import Admission, ModelGate
+from service.model_gateway.endpoint.answers import Answer, NoAnswerError, held_answer
+from service.model_gateway.endpoint.client_call import ClientCall
+from service.model_gateway.presets.terms import PresetTerms
+from service.model_gateway.routing.plan import PlannedTarget
+from service.upstream_http.connection import Connection
+from service.upstream_http.connections import Connections
+from service.upstream_http.errors import ConnectError, ConnectionEndedError
+from service.upstream_http.response import Response
+
+# Between the decision on a call and its being sent, for opening its credential.
+SEND_S: Final = 1.0
+# A connection that was kept may end just when it is to be used.
+CONNECTIONS_MAX: Final = 3
+CHANGED: Final = "the target has changed meanwhile"
+NO_CREDENTIAL: Final = "the provider's credential can't be opened"
+REDIRECTED: Final = "the provider redirects; its connection needs the final base URL"
+REPEATED_CREDENTIAL: Final = "the provider's answer repeats its credential"
+
+
+class Asking:
+    """Sends calls to targets, each admitted when nothing but it is left to send."""
+
+    def __init__(self, gate: ModelGate, connections: Connections) -> None:
+        self._gate = gate
+        self._connections = connections
+
+    async def ask(
+        self, call: ClientCall, target: PlannedTarget, terms: PresetTerms
+    ) -> Answer:
+        """Return the answer of a target, of which the client hasn't got anything.
+
+        :raises NoAnswerError: there is none
+        :raises ServiceError: the call may not be made any more
+        """
+        first_byte_s = terms["first_byte_timeout_s"]
+        response: Response | None = None
+        try:
+            async with asyncio.timeout(first_byte_s):
+                response, credential = await self._sent(call, target)
+                first = await response.read()
+            response.allow_silence(terms["idle_timeout_s"])
+            answer = await held_answer(response, first)
+            _refuse_unusable(answer, credential)
+        except BaseException as error:
+            if response is not None:
+                response.close()
+            if isinstance(error, NoAnswerError | ServiceError):
+                raise
+            if isinstance(error, TimeoutError):
+                late = f"the provider's answer didn't begin within {first_byte_s} s"
+                raise NoAnswerError(late) from None
+            if isinstance(error, OSError | ValueError):
+                raise NoAnswerError("the provider closed the connection") from None
+            raise
+        return answer
+
+    async def _sent(
+        self, call: ClientCall, target: PlannedTarget
+    ) -> tuple[Response, str | None]:
+        """Send a call; return its answer's head, and the credential that it had."""
+        url = _url(target.base_url, call)
+        for _ in range(CONNECTIONS_MAX):
+            try:
+                kept = self._connections.kept(url)
+                connection = kept or await self._connections.connect(url)
+            except ConnectError as error:
+                unreachable = f"the provider can't be reached: {error.detail}"
+                raise NoAnswerError(unreachable) from None
+            try:
+                return await self._admitted(call, target, connection, url)
+            except ConnectionEndedError:
+                continue
+            finally:
+                connection.release(connection.reservation)
+        raise NoAnswerError("the provider closes its connections")
+
+    async def _admitted(
+        self, call: ClientCall, target: PlannedTarget, connection: Connection, url: str
+    ) -> tuple[Response, str | None]:
+        admission = await self._gate.admit(call.request, target)
+        if admission is None:
+            raise NoAnswerError(CHANGED)
+        value = await _revealed(admission)
+        headers = CIMultiDict(call.headers)
+        secret = None
+        if admission.credential is not None and value is not None:
+            secret = headers[admission.credential.header] = value.get_secret_value()
+        body = call.body.with_model(target.target["model"])
+        response = await self._connections.send(connection, url, headers, body)
+        return response, secret
+
+
+async def _revealed(admission: Admission) -> SecretStr | None:
+    """Return the value of the header that a call is sent with, if it has one."""
+    if admission.credential is None:
+        return None
+    clock = asyncio.get_running_loop().time
+    began = clock()
+    try:
+        value = await admission.credential.reveal()
+    except ServiceError:
+        raise NoAnswerError(NO_CREDENTIAL) from None
+    if clock() - began > SEND_S:
+        raise NoAnswerError("opening the credential took too long")
+    return value
+
+
+def _url(base_url: str, call: ClientCall) -> str:
+    """Return where a call goes: what a client adds stands behind what is configured."""
+    base, _, query = base_url.partition("?")
+    given = call.http.rel_url.raw_query_string
+    queries = "&".join(filter(None, (query, given)))
+    return f"{base}{call.endpoint.path}{'?' if queries else ''}{queries}"
+
+
+def _refuse_unusable(answer: Answer, credential: str | None) -> None:
+    if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
+        # A client would follow it with the agent's token.
+        raise NoAnswerError(REDIRECTED)
+    if credential is None:
+        return
+    secret = credential.rpartition(" ")[2].encode()
+    fields = answer.response.fields
+    if secret in answer.held or any(secret in value for _, value in fields):
+        raise NoAnswerError(REPEATED_CREDENTIAL)

@@ -1,0 +1,146 @@
+"""Forward a call, and pass the answer on."""
+
+import asyncio
+import logging
+from typing import Final
+
+import orjson
+from aiohttp import web
+
+from service.errors import UnavailableError
+from service.http.disconnect import cancelled_on_disconnect
+from service.model_gateway.calls.choosing import Stays, in_order
+from service.model_gateway.calls.sessions import conversation_of, session_of
+from service.model_gateway.endpoint.answers import Answer, NoAnswerError, PassedOn
+from service.model_gateway.endpoint.attempts import Answered, Attempts
+from service.model_gateway.endpoint.client_call import ClientCall
+from service.model_gateway.protocol.body import estimated_tokens
+from service.model_gateway.protocol.endpoints import RESPONSES
+from service.model_gateway.protocol.streams import stream_of
+from service.model_gateway.routing.plan import Plan
+from service.pacing import INLINE_BYTES_MAX, in_thread
+from service.upstream_http.event_scanner import Room
+
+STOPPING: Final = "the service is stopping; call again"
+
+logger = logging.getLogger(__name__)
+
+
+class Forwarder:
+    """Forwards calls; to one target at a time, and to none after the first byte."""
+
+    def __init__(self, attempts: Attempts) -> None:
+        self._attempts = attempts
+        self._stays = Stays()
+        self._room = Room()
+
+    async def answer(self, call: ClientCall, plan: Plan) -> web.StreamResponse:
+        """Return the response, which has been sent, or cut off.
+
+        :raises ServiceError: there is no answer
+        :raises ConnectionError: the client has left, or doesn't read
+        """
+        passed: PassedOn | None = None
+        total_s = plan.preset.terms["total_timeout_s"]
+        try:
+            with cancelled_on_disconnect(call.http):
+                async with asyncio.timeout(total_s):
+                    answered, names = await self._answered(call, plan)
+                    passed = self._passed_on(call, answered.answer)
+                    await self._run(passed, answered, plan, names)
+        except NoAnswerError as error:
+            return _ended(call, passed, str(error))
+        except TimeoutError:
+            return _ended(call, passed, f"the call took more than {total_s} s")
+        except asyncio.CancelledError:
+            if passed is not None:
+                passed.fail(STOPPING)
+            raise
+        return passed.response
+
+    async def _answered(
+        self, call: ClientCall, plan: Plan
+    ) -> tuple[Answered, list[str | None]]:
+        """Return an answer that has begun, and what stays with its target."""
+        members = call.body.members
+        previous = members.get("previous_response_id")
+        session = session_of(call.http.headers, members) or conversation_of(members)
+        targets = in_order(
+            plan,
+            session=session,
+            stays_with=self._stays.target(plan, session),
+            continues_with=self._stays.target(plan, previous),
+            input_tokens=await _input_tokens(call, plan),
+        )
+        answered = await self._attempts.answered(call, targets, plan.preset.terms)
+        call.drop_body()
+        return answered, [session, _response_id(call, answered.answer)]
+
+    def _passed_on(self, call: ClientCall, answer: Answer) -> PassedOn:
+        stream = None
+        if answer.is_stream:
+            stream = stream_of(
+                call.endpoint.dialect, withholds_usage=call.body.withholds_usage
+            )
+        return PassedOn(call.http, answer, stream, self._room)
+
+    async def _run(
+        self, passed: PassedOn, answered: Answered, plan: Plan, names: list[str | None]
+    ) -> None:
+        """Pass an answer on; how it ends says how its target is."""
+        trial = answered.trial
+        try:
+            await passed.run()
+        except NoAnswerError:
+            if trial is not None:
+                trial.failed()
+            raise
+        finally:
+            answered.answer.response.close()
+        if trial is None:
+            return
+        self._stays.keep(plan, answered.target, *names, passed.response_id)
+        if passed.has_failed:
+            trial.failed()
+        else:
+            trial.succeeded()
+
+
+def _response_id(call: ClientCall, answer: Answer) -> str | None:
+    """Return the id by which others go on from a response that is whole."""
+    if call.endpoint != RESPONSES or not answer.is_whole:
+        return None
+    try:
+        document = orjson.loads(answer.held)
+    except orjson.JSONDecodeError:
+        return None
+    found = document.get("id") if isinstance(document, dict) else None
+    return found if isinstance(found, str) else None
+
+
+async def _input_tokens(call: ClientCall, plan: Plan) -> int | None:
+    """Return about how long the prompt is, where a target's window is known."""
+    if all(each.target["context_window"] is None for each in plan.targets):
+        return None
+    content = call.body.content
+    if len(content) <= INLINE_BYTES_MAX:
+        return estimated_tokens(content)
+    return await in_thread(estimated_tokens, content)
+
+
+def _ended(
+    call: ClientCall, passed: PassedOn | None, message: str
+) -> web.StreamResponse:
+    """Return the response of a call that went wrong, which may have begun before.
+
+    :raises UnavailableError: it hasn't
+    """
+    if passed is None or not passed.has_begun:
+        raise UnavailableError(message, code="no_answer") from None
+    logger.warning(
+        "a model call's answer was not passed on whole: %s",
+        message,
+        extra={"request_id": call.request.request_id},
+    )
+    passed.fail(message)
+    return passed.response

@@ -1,0 +1,72 @@
+"""Model calls in flight, and the memory that their bodies take: both are bounded."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+from uuid import UUID
+
+from service.errors import RETRY_LATER, TooManyRequestsError, UnavailableError
+
+CALLS_MAX: Final = 1024
+CALLS_OF_AGENT_MAX: Final = 512
+# What providers take of one.
+BODY_BYTES_MAX: Final = 32 * 1024 * 1024
+BODIES_BYTES_MAX: Final = 512 * 1024 * 1024
+
+
+class CallLimits:
+    """Refuses calls above the limits at once: nothing waits in a queue."""
+
+    def __init__(self) -> None:
+        self._of_agent: Counter[UUID] = Counter()
+        self._body_bytes = 0
+
+    @contextmanager
+    def counted(self, agent_id: UUID) -> Iterator[None]:
+        """Count a call in flight.
+
+        :raises UnavailableError: the process has too many
+        :raises TooManyRequestsError: the agent has too many
+        """
+        if self._of_agent.total() >= CALLS_MAX:
+            raise UnavailableError(
+                "the model gateway has too many calls in flight; call again in a "
+                "second",
+                code="too_many_calls",
+                headers=RETRY_LATER,
+            )
+        if self._of_agent[agent_id] >= CALLS_OF_AGENT_MAX:
+            raise TooManyRequestsError(
+                f"the agent has {CALLS_OF_AGENT_MAX} model calls in flight; call again "
+                "in a second",
+                code="too_many_calls",
+                headers=RETRY_LATER,
+            )
+        self._of_agent[agent_id] += 1
+        try:
+            yield
+        finally:
+            self._of_agent[agent_id] -= 1
+            if not self._of_agent[agent_id]:
+                del self._of_agent[agent_id]
+
+    @contextmanager
+    def held(self, size: int | None) -> Iterator[None]:
+        """Hold a body of so many bytes, or of as many as are allowed.
+
+        :raises UnavailableError: there are too many
+        """
+        size = BODY_BYTES_MAX if size is None else size
+        if self._body_bytes + size > BODIES_BYTES_MAX:
+            raise UnavailableError(
+                "the bodies of the calls in flight take too much memory; call again in "
+                "a second",
+                code="too_many_bytes",
+                headers=RETRY_LATER,
+            )
+        self._body_bytes += size
+        try:
+            yield
+        finally:
+            self._body_bytes -= size

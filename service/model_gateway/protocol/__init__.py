@@ -1,0 +1,1 @@
+"""What model calls look like as bytes: bodies, headers, errors, streams."""

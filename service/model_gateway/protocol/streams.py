@@ -1,0 +1,179 @@
+"""Streams of three dialects: which events matter, and how a cut one ends."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+import orjson
+
+from service.model_gateway.dialects import Dialect
+from service.model_gateway.protocol.endpoints import Api
+from service.model_gateway.protocol.errors import error_body
+from service.upstream_http.event_scanner import Marker
+
+ERROR: Final = Marker(b'"error"')
+LAST_OF_RESPONSE: Final = frozenset(
+    {"response.completed", "response.failed", "response.incomplete"}
+)
+# Of a response that has begun, what one that has failed repeats.
+OF_RESPONSE: Final = (
+    "id",
+    "object",
+    "created_at",
+    "model",
+    "metadata",
+    "parallel_tool_calls",
+    "previous_response_id",
+    "tool_choice",
+)
+
+
+class ModelStream(ABC):
+    """Examines the events of one stream that have one of the ``markers``.
+
+    ``has_ended`` once its last event has come, or an error that ends it.
+    ``response_id`` is the provider's, where the dialect has one to come back to.
+    """
+
+    markers: ClassVar[Sequence[Marker]]
+
+    def __init__(self) -> None:
+        self.has_ended = False
+        self.has_failed = False
+        self.response_id: str | None = None
+
+    def examine(self, event: bytes) -> bool:
+        """Take in an event; return whether the client gets it."""
+        document = _document(event)
+        return not isinstance(document, dict) or self._takes(document)
+
+    @abstractmethod
+    def _takes(self, document: dict[str, Any]) -> bool: ...
+
+    @abstractmethod
+    def failure(self, message: str, last: bytes, /) -> bytes:
+        """Return the event by which a stream fails; ``last`` is what was sent before.
+
+        Empty for a dialect that has none: then the connection must not end as if the
+        stream had.
+        """
+
+
+class ChatStream(ModelStream):
+    """Chat completions; ``withholds_usage`` that the client hasn't asked for."""
+
+    markers = (Marker(b'"usage"', unless=b'"usage":null'), Marker(b"[DONE]"), ERROR)
+
+    def __init__(self, *, withholds_usage: bool = False) -> None:
+        super().__init__()
+        self._withholds_usage = withholds_usage
+
+    def examine(self, event: bytes) -> bool:
+        if _data(event).strip() == b"[DONE]":
+            self.has_ended = True
+            return True
+        return super().examine(event)
+
+    def _takes(self, document: dict[str, Any]) -> bool:
+        if document.get("error") is not None and not document.get("choices"):
+            self.has_ended = self.has_failed = True
+        # Azure's first event has no choices either, and is the client's.
+        is_usage = document.get("choices") == [] and document.get("usage") is not None
+        return not (is_usage and self._withholds_usage)
+
+    def failure(self, _message: str, _last: bytes, /) -> bytes:
+        return b""
+
+
+class ResponsesStream(ModelStream):
+    """Responses."""
+
+    markers = (Marker(b'"response"'), ERROR)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._response: dict[str, Any] = {}
+
+    def _takes(self, document: dict[str, Any]) -> bool:
+        kind, response = document.get("type"), document.get("response")
+        if isinstance(response, dict):
+            self._response = {
+                name: response[name] for name in OF_RESPONSE if name in response
+            }
+            found = response.get("id")
+            self.response_id = found if isinstance(found, str) else None
+        if kind in LAST_OF_RESPONSE or kind == "error":
+            self.has_ended = True
+            self.has_failed = kind in ("response.failed", "error")
+        return True
+
+    def failure(self, message: str, last: bytes, /) -> bytes:
+        numbers = _SEQUENCE.findall(last)
+        event = {
+            "type": "response.failed",
+            "sequence_number": int(numbers[-1]) + 1 if numbers else 0,
+            "response": {
+                **self._response,
+                "status": "failed",
+                "error": {"code": "server_error", "message": message},
+                "output": [],
+                "usage": None,
+            },
+        }
+        return _event("response.failed", event)
+
+
+class MessagesStream(ModelStream):
+    """Anthropic messages."""
+
+    markers = (Marker(b"message_"), ERROR)
+
+    def _takes(self, document: dict[str, Any]) -> bool:
+        kind = document.get("type")
+        if kind in ("message_stop", "error"):
+            self.has_ended = True
+            self.has_failed = kind == "error"
+        return True
+
+    def failure(self, message: str, _last: bytes, /) -> bytes:
+        body = error_body(Api.ANTHROPIC, 500, message, code="stream_failed")
+        return _event("error", body)
+
+
+def stream_of(dialect: Dialect, *, withholds_usage: bool) -> ModelStream | None:
+    """Return what examines a stream; None for a dialect that has none."""
+    match dialect:
+        case Dialect.OPENAI_CHAT:
+            return ChatStream(withholds_usage=withholds_usage)
+        case Dialect.OPENAI_RESPONSES:
+            return ResponsesStream()
+        case Dialect.ANTHROPIC_MESSAGES:
+            return MessagesStream()
+    return None
+
+
+def _document(event: bytes) -> Any:
+    try:
+        return orjson.loads(_data(event))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _data(event: bytes) -> bytes:
+    """Return the data of an event: its lines of data, joined."""
+    # https://html.spec.whatwg.org/multipage/server-sent-events.html
+    lines = [
+        line[5:].removeprefix(b" ")
+        for line in _LINE_END.split(event)
+        if line.startswith(b"data:")
+    ]
+    return b"\n".join(lines)
+
+
+def _event(kind: str, document: dict[str, Any]) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), orjson.dumps(document))
+
+
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+_SEQUENCE: Final = re.compile(rb'"sequence_number": ?([0-9]{1,15})')
