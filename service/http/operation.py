@@ -73,6 +73,8 @@ class Operation:
     query: type[BaseModel] | None = None
     # The function passes the query on itself.
     raw_query: bool = False
+    # The last parameter is the rest of the path, slashes included.
+    takes_rest: bool = False
     body: type[BaseModel] | None = None
     # Content types that the function answers in when the request has them.
     also_answers_in: tuple[str, ...] = ()
@@ -143,6 +145,7 @@ class OperationOptions(TypedDict, total=False):
     content_type: str
     raw_body: tuple[str, ...]
     raw_query: bool
+    takes_rest: bool
     body_example: Any
     public: bool
     documented: bool
@@ -235,10 +238,16 @@ def add_operations(app: web.Application, operations: Sequence[Operation]) -> Non
         for method in methods:
             app.router.add_route(
                 method,
-                _without_words(operation.path, paths),
+                _with_rest(operation)
+                if operation.takes_rest
+                else _without_words(operation.path, paths),
                 operation.handle,
                 expect_handler=continue_when_read,
             )
+
+
+def _with_rest(operation: Operation) -> str:
+    return f"{operation.path[:-1]}:.*}}"
 
 
 def _without_words(path: str, paths: Sequence[str]) -> str:

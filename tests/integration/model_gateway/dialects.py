@@ -80,7 +80,7 @@ COMPLETED = {
         "total_tokens": 11,
     },
 }
-MESSAGE = {
+MESSAGE: dict[str, Any] = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
