@@ -4,15 +4,15 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 from uuid import UUID
 
 from aiohttp import web
 
 from service.agent_tokens.authenticate import AgentAuthenticator, valid_token
 from service.agent_tokens.caller import Caller
-from service.errors import UnauthenticatedError
-from service.event_log.execute import execute
+from service.errors import ServiceError, UnauthenticatedError
+from service.event_log.execute import Decide, execute
 from service.event_log.latest import LatestFacts
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
@@ -26,6 +26,8 @@ from service.secrets.sent import Credential, NamedSecret
 from service.users.tokens import AGENT_PREFIX
 
 API_KEY: Final = "x-api-key"
+
+Decided = TypeVar("Decided")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +65,12 @@ class ModelGate:
     async def plan(self, call: CallRequest) -> Plan:
         """Return what answers a call, as far as this process knows.
 
-        :raises ServiceError: nothing does
+        :raises ServiceError: nothing does, by the log as it is
         """
-        return await plan_of_call(call, LatestFacts(self._log))
+        try:
+            return await plan_of_call(call, LatestFacts(self._log))
+        except ServiceError:
+            return await self._decided(call, partial(plan_of_call, call))
 
     async def models(
         self, caller: Caller, dialects: Container[str]
@@ -81,12 +86,7 @@ class ModelGate:
 
         :raises ServiceError: it may not be made any more
         """
-        found, _ = await execute(
-            self._log,
-            partial(_admit, call, target),
-            metadata=call.caller.metadata(call.request_id, call.traceparent),
-            at=datetime.now(UTC),
-        )
+        found = await self._decided(call, partial(_admit, call, target))
         if found is None:
             return None
         planned, secret = found
@@ -94,6 +94,15 @@ class ModelGate:
             target=planned,
             credential=secret.credential(self._vault) if secret else None,
         )
+
+    async def _decided(self, call: CallRequest, decide: Decide[Decided]) -> Decided:
+        decided, _ = await execute(
+            self._log,
+            decide,
+            metadata=call.caller.metadata(call.request_id, call.traceparent),
+            at=datetime.now(UTC),
+        )
+        return decided
 
 
 async def _admit(

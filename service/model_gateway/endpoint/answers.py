@@ -1,6 +1,7 @@
 """The answer of a target: held until it may count, then passed on."""
 
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 from aiohttp import web
@@ -8,6 +9,7 @@ from aiohttp import web
 from service.http.operation import EVENT_STREAM
 from service.http.relayed_body import RelayedBody
 from service.http.streaming import SlowReaderError
+from service.http.telemetry import REQUEST_ID
 from service.model_gateway.protocol.headers import to_client
 from service.model_gateway.protocol.streams import ModelStream
 from service.upstream_http.event_scanner import EventScanner, Room
@@ -16,6 +18,8 @@ from service.upstream_http.response import Response
 
 # Of an answer that is no stream: until then, another target may still answer.
 HELD_BYTES_MAX: Final = 1024 * 1024
+# A provider has its own id in X-Request-Id; this one is in the service's log.
+REQUEST_ID_HEADER: Final = "Agent-Runtime-Request-Id"
 CUT: Final = "the provider's answer was cut off"
 SILENT: Final = "the provider sent nothing for too long"
 
@@ -43,9 +47,12 @@ class Answer:
 
 def _is_stream(response: Response) -> bool:
     # Nothing here decompresses one.
-    return response.content_type == EVENT_STREAM and response.header(
-        b"content-encoding"
-    ) in (None, "identity")
+    coding = response.header(b"content-encoding")
+    return (
+        response.status == HTTPStatus.OK
+        and response.content_type == EVENT_STREAM
+        and coding in (None, "identity")
+    )
 
 
 async def held_answer(response: Response, first: bytes) -> Answer:
@@ -120,9 +127,11 @@ class PassedOn:
         :raises ConnectionError: the client has left, or doesn't read
         """
         answer, stream, response = self._answer, self._stream, self.response
+        response.headers[REQUEST_ID_HEADER] = self._request[REQUEST_ID]
+        length = answer.response.header(b"content-length")
         if answer.is_whole:
             response.content_length = len(answer.held)
-        elif (length := answer.response.header(b"content-length")) is not None:
+        elif length is not None and stream is None:
             response.content_length = int(length)
         await response.prepare(self._request)
         scanner = None

@@ -22,6 +22,8 @@ from service.upstream_http.response import Response
 SEND_S: Final = 1.0
 # A connection that was kept may end just when it is to be used.
 CONNECTIONS_MAX: Final = 3
+# A shorter one may stand anywhere by chance.
+SECRET_BYTES_MIN: Final = 8
 CHANGED: Final = "the target has changed meanwhile"
 NO_CREDENTIAL: Final = "the provider's credential can't be opened"
 REDIRECTED: Final = "the provider redirects; its connection needs the final base URL"
@@ -128,9 +130,9 @@ def _refuse_unusable(answer: Answer, credential: str | None) -> None:
     if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
         # A client would follow it with the agent's token.
         raise NoAnswerError(REDIRECTED)
-    if credential is None:
+    secret = (credential or "").rpartition(" ")[2].encode()
+    if len(secret) < SECRET_BYTES_MIN:
         return
-    secret = credential.rpartition(" ")[2].encode()
     fields = answer.response.fields
     if secret in answer.held or any(secret in value for _, value in fields):
         raise NoAnswerError(REPEATED_CREDENTIAL)

@@ -1,5 +1,6 @@
 """Ask the targets of a call, one after the other, until one has answered."""
 
+import logging
 from dataclasses import dataclass
 from math import ceil
 
@@ -16,6 +17,8 @@ from service.model_gateway.protocol.limited import (
     retry_after_s,
 )
 from service.model_gateway.routing.plan import PlannedTarget
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,37 +48,59 @@ class Attempts:
         :raises UnavailableError: no target has answered
         :raises ServiceError: the call may not be made any more
         """
-        refused: Answered | None = None
+        last: Answered | None = None
         reasons: list[str] = []
         tried = 0
-        for target in targets:
-            if tried == terms["attempts"]:
-                break
-            trial = self._suspensions.trial(target)
-            if trial is None:
-                continue
-            tried += 1
-            try:
-                answer = await self._asking.ask(call, target, terms)
-            except NoAnswerError as error:
-                trial.failed()
-                reasons.append(str(error))
-                continue
-            except BaseException:
-                trial.undecided()
-                raise
-            if not _falls_back(answer, terms, trial):
-                trial.has_begun()
-                return Answered(answer=answer, target=target, trial=trial)
-            refused = Answered(answer=answer, target=target, trial=None)
-        if refused is not None:
-            return refused
+        try:
+            for target in targets:
+                trial = self._suspensions.trial(target)
+                if trial is None:
+                    continue
+                tried += 1
+                try:
+                    found = await self._one(call, target, trial, terms)
+                except NoAnswerError as error:
+                    _log(call, target, str(error))
+                    reasons.append(str(error))
+                else:
+                    _close(last)
+                    last = found
+                    if found.trial is not None:
+                        break
+                if tried == terms["attempts"]:
+                    break
+        except BaseException:
+            _close(last)
+            raise
+        if last is not None:
+            return last
         if not reasons:
             raise self._all_suspended(targets)
         raise UnavailableError(
             f"no provider has answered: {'; '.join(dict.fromkeys(reasons))}",
             code="no_answer",
         )
+
+    async def _one(
+        self, call: ClientCall, target: PlannedTarget, trial: Trial, terms: PresetTerms
+    ) -> Answered:
+        """Return the answer of one target, with its trial if the answer counts.
+
+        :raises NoAnswerError: there is none
+        """
+        try:
+            answer = await self._asking.ask(call, target, terms)
+        except NoAnswerError:
+            trial.failed()
+            raise
+        except BaseException:
+            trial.undecided()
+            raise
+        if _falls_back(answer, terms, trial):
+            _log(call, target, f"it answered by status {answer.status}")
+            return Answered(answer=answer, target=target, trial=None)
+        trial.has_begun()
+        return Answered(answer=answer, target=target, trial=trial)
 
     def _all_suspended(self, targets: list[PlannedTarget]) -> UnavailableError:
         wait_s = max(1, ceil(min(map(self._suspensions.rest_left_s, targets))))
@@ -85,6 +110,22 @@ class Attempts:
             code="targets_suspended",
             headers={"Retry-After": str(wait_s)},
         )
+
+
+def _close(answered: Answered | None) -> None:
+    """Give up an answer that the client doesn't get."""
+    if answered is not None:
+        answered.answer.response.close()
+
+
+def _log(call: ClientCall, target: PlannedTarget, reason: str) -> None:
+    logger.warning(
+        "the target %s of the model connection %s has not answered a call: %s",
+        target.target["model"],
+        target.connection.id,
+        reason,
+        extra={"request_id": call.request.request_id},
+    )
 
 
 def _falls_back(answer: Answer, terms: PresetTerms, trial: Trial) -> bool:

@@ -53,11 +53,11 @@ class CallLimits:
 
     @contextmanager
     def held(self, size: int | None) -> Iterator[None]:
-        """Hold a body of so many bytes, or of as many as are allowed.
+        """Hold a body of so many bytes, or of as many as one may have.
 
         :raises UnavailableError: there are too many
         """
-        size = BODY_BYTES_MAX if size is None else size
+        size = BODY_BYTES_MAX if size is None else min(size, BODY_BYTES_MAX)
         if self._body_bytes + size > BODIES_BYTES_MAX:
             raise UnavailableError(
                 "the bodies of the calls in flight take too much memory; call again in "

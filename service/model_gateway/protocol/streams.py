@@ -137,7 +137,7 @@ class MessagesStream(ModelStream):
         return True
 
     def failure(self, message: str, _last: bytes, /) -> bytes:
-        body = error_body(Api.ANTHROPIC, 500, message, code="stream_failed")
+        body = error_body(Api.ANTHROPIC, 500, message, code="no_answer")
         return _event("error", body)
 
 
