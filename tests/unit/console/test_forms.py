@@ -42,6 +42,7 @@ NOT_IN_CONSOLE = {
     "/mcp/agents/{agent_id}/",
     "/mcp/agents/{agent_id}/connectors/{connector_id}",
     "/mcp/agents/{agent_id}/connectors/{connector_id}/",
+    *(each.path for each in operations() if each.path.startswith("/llm/")),
     "/v1/traces",
     "/v1/logs",
     "/v1/metrics",
