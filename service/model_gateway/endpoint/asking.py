@@ -79,12 +79,14 @@ class Asking:
             except ConnectError as error:
                 unreachable = f"the provider can't be reached: {error.detail}"
                 raise NoAnswerError(unreachable) from None
+            # Another call may have reserved it by the time that this one is answered.
+            reservation = connection.reservation
             try:
                 return await self._admitted(call, target, connection, url)
             except ConnectionEndedError:
                 continue
             finally:
-                connection.release(connection.reservation)
+                connection.release(reservation)
         raise NoAnswerError("the provider closes its connections")
 
     async def _admitted(

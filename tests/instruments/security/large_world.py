@@ -40,6 +40,7 @@ async def make_large_world(resources: Resources, caller: Caller, folder: Path) -
         resources=resources, caller=caller, examples=walk.examples, ids=dict(ids)
     )
     world.ids |= {"asset": "page.js", "user_name": "ada", **CONSOLE_FILE}
+    world.ids |= {"model": "m", "path": "v1/files"}
     world.turn = dict(walk.examples["post_turn"]["body"])
     await _make_rules(world)
     await _make_routing(world)
