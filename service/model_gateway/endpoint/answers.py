@@ -1,11 +1,14 @@
 """The answer of a target: held until it may count, then passed on."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
 from aiohttp import web
 
+from service.http.disconnect import is_connected
 from service.http.operation import EVENT_STREAM
 from service.http.relayed_body import RelayedBody
 from service.http.streaming import SlowReaderError
@@ -20,12 +23,29 @@ from service.upstream_http.response import Response
 HELD_BYTES_MAX: Final = 1024 * 1024
 # A provider has its own id in X-Request-Id; this one is in the service's log.
 REQUEST_ID_HEADER: Final = "Agent-Runtime-Request-Id"
-CUT: Final = "the provider's answer was cut off"
+CUT: Final = "the provider closed the connection before its answer's end"
 SILENT: Final = "the provider sent nothing for too long"
 
 
 class NoAnswerError(Exception):
     """A target hasn't answered; ``str`` says why, in words for clients."""
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Say in words for clients why a provider's answer doesn't come, or not all of it.
+
+    :raises NoAnswerError: it is silent for too long, closes the connection, or sends
+        what isn't HTTP
+    """
+    try:
+        yield
+    except SlowReaderError:
+        raise
+    except TimeoutError:
+        raise NoAnswerError(SILENT) from None
+    except (OSError, ValueError):
+        raise NoAnswerError(CUT) from None
 
 
 @dataclass(slots=True)
@@ -63,14 +83,10 @@ async def held_answer(response: Response, first: bytes) -> Answer:
     :raises NoAnswerError: it was cut off
     """
     held, piece = first, first
-    try:
+    with answering():
         while piece and not _is_stream(response) and len(held) <= HELD_BYTES_MAX:
             piece = await response.read()
             held += piece
-    except TimeoutError:
-        raise NoAnswerError(SILENT) from None
-    except (OSError, ValueError):
-        raise NoAnswerError(CUT) from None
     is_whole = not piece
     if is_whole and not _has_length(response) and not _is_closed_document(held):
         # Its end is that of the connection, which may have been cut.
@@ -111,6 +127,10 @@ class PassedOn:
         return self._body is not None
 
     @property
+    def has_client(self) -> bool:
+        return is_connected(self._request)
+
+    @property
     def has_failed(self) -> bool:
         """Whether the provider itself has ended a stream by an error."""
         return self._stream is not None and self._stream.has_failed
@@ -142,13 +162,8 @@ class PassedOn:
         relay.take(answer.held)
         answer.held = b""
         try:
-            await relay.run(answer.response)
-        except SlowReaderError:
-            raise
-        except TimeoutError:
-            raise NoAnswerError(SILENT) from None
-        except (OSError, ValueError):
-            raise NoAnswerError(CUT) from None
+            with answering():
+                await relay.run(answer.response)
         finally:
             if scanner is not None:
                 scanner.close()

@@ -9,7 +9,12 @@ from pydantic import SecretStr
 
 from service.errors import ServiceError
 from service.model_gateway.calls.gate import Admission, ModelGate
-from service.model_gateway.endpoint.answers import Answer, NoAnswerError, held_answer
+from service.model_gateway.endpoint.answers import (
+    Answer,
+    NoAnswerError,
+    answering,
+    held_answer,
+)
 from service.model_gateway.endpoint.client_call import ClientCall
 from service.model_gateway.presets.terms import PresetTerms
 from service.model_gateway.routing.plan import PlannedTarget
@@ -48,22 +53,20 @@ class Asking:
         first_byte_s = terms["first_byte_timeout_s"]
         response: Response | None = None
         try:
-            async with asyncio.timeout(first_byte_s):
-                response, credential = await self._sent(call, target)
-                first = await response.read()
+            try:
+                async with asyncio.timeout(first_byte_s):
+                    response, credential = await self._sent(call, target)
+                    with answering():
+                        first = await response.read()
+            except TimeoutError:
+                late = f"the provider's answer didn't begin within {first_byte_s} s"
+                raise NoAnswerError(late) from None
             response.allow_silence(terms["idle_timeout_s"])
             answer = await held_answer(response, first)
             _refuse_unusable(answer, credential)
-        except BaseException as error:
+        except BaseException:
             if response is not None:
                 response.close()
-            if isinstance(error, NoAnswerError | ServiceError):
-                raise
-            if isinstance(error, TimeoutError):
-                late = f"the provider's answer didn't begin within {first_byte_s} s"
-                raise NoAnswerError(late) from None
-            if isinstance(error, OSError | ValueError):
-                raise NoAnswerError("the provider closed the connection") from None
             raise
         return answer
 
@@ -101,7 +104,8 @@ class Asking:
         if admission.credential is not None and value is not None:
             secret = headers[admission.credential.header] = value.get_secret_value()
         body = call.body.with_model(target.target["model"])
-        response = await self._connections.send(connection, url, headers, body)
+        with answering():
+            response = await self._connections.send(connection, url, headers, body)
         return response, secret
 
 
