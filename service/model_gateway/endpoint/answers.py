@@ -148,6 +148,9 @@ class PassedOn:
         """
         answer, stream, response = self._answer, self._stream, self.response
         response.headers[REQUEST_ID_HEADER] = self._request[REQUEST_ID]
+        if stream is not None:
+            # nginx would keep events until there are many.
+            response.headers["X-Accel-Buffering"] = "no"
         length = answer.response.header(b"content-length")
         if answer.is_whole:
             response.content_length = len(answer.held)
