@@ -84,6 +84,10 @@ def parse_call(content: bytes, dialect: Dialect) -> CallBody:
         members, end = _members(text)
         if _spaces_end(text, end) < len(text):
             _refuse("the body has more than one value")
+        is_stream = "stream" in members and members["stream"].value is True
+        usage = None
+        if is_stream and dialect is Dialect.OPENAI_CHAT:
+            usage = _usage_edit(text, members)
     except UnicodeDecodeError:
         _refuse("the body is not UTF-8")
     except RecursionError:
@@ -97,10 +101,6 @@ def parse_call(content: bytes, dialect: Dialect) -> CallBody:
             "the body has no model: name one",
             Problem("model", "must be the name of a model"),
         )
-    is_stream = "stream" in members and members["stream"].value is True
-    usage = None
-    if is_stream and dialect is Dialect.OPENAI_CHAT:
-        usage = _usage_edit(text, members)
     return CallBody(
         content=content,
         members={name: member.value for name, member in members.items()},
@@ -119,6 +119,10 @@ def estimated_tokens(content: bytes) -> int:
 
 
 def _usage_edit(text: str, members: Mapping[str, Member]) -> Edit | None:
+    """Return what asks for the usage; None if the client says whether it wants it.
+
+    :raises ValueError: the options have a key twice
+    """
     options = members.get("stream_options")
     if options is None:
         last = max(member.end for member in members.values())
