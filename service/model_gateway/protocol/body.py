@@ -96,7 +96,8 @@ def parse_call(content: bytes, dialect: Dialect) -> CallBody:
         # The decoder quotes nothing of the body.
         _refuse(f"the body is not valid JSON: {error}")
     model = members.get("model")
-    if model is None or not isinstance(model.value, str):
+    # A number is kept as text, too.
+    if model is None or not text.startswith('"', model.start):
         _refuse(
             "the body has no model: name one",
             Problem("model", "must be the name of a model"),
