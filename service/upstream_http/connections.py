@@ -289,5 +289,9 @@ def _target(url: str) -> Target:
         raise ConnectError(ConnectCause.INVALID_URL, "not a URL of HTTP")
     if parsed.user or parsed.password:
         raise ConnectError(ConnectCause.INVALID_URL, "a URL with a user")
-    head = f"{parsed.raw_path_qs} HTTP/1.1\r\nHost: {parsed.host_port_subcomponent}\r\n"
+    # As it is given, unless that could end the line: servers may tell its forms apart.
+    is_safe = url.isascii() and url.isprintable() and " " not in url
+    query = (URL(url, encoded=True) if is_safe else parsed).raw_query_string
+    path = f"{parsed.raw_path}?{query}" if query else parsed.raw_path
+    head = f"{path} HTTP/1.1\r\nHost: {parsed.host_port_subcomponent}\r\n"
     return Target(ServerAddress(parsed.scheme, host, port), head)
