@@ -56,12 +56,23 @@ def to_provider(given: "CIMultiDictProxy[str]") -> "CIMultiDict[str]":
 def to_client(given: Iterable[tuple[bytes, bytes]]) -> "CIMultiDict[str]":
     """Return a provider's headers as the client gets them."""
     headers = CIMultiDict(
-        (name.decode("latin-1"), value.decode("latin-1")) for name, value in given
+        (name.decode("latin-1"), _text(value)) for name, value in given
     )
     left_out = _NOT_RETURNED | _named(headers.getall("Connection", ()))
     return CIMultiDict(
         (name, value) for name, value in headers.items() if name.lower() not in left_out
     )
+
+
+def _text(value: bytes) -> str:
+    """Return a value that aiohttp sends, in UTF-8, as the bytes that came.
+
+    Bytes that are no UTF-8 can't be sent: they are taken for Latin-1.
+    """
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
 
 
 def _named(values: Iterable[str]) -> set[str]:
