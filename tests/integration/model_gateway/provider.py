@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
 import orjson
@@ -118,3 +119,26 @@ def chunk(piece: bytes) -> bytes:
 def stream(pieces: Iterable[bytes], end: bytes = LAST_CHUNK) -> bytes:
     """Return an answer that is a stream; another end than the last chunk cuts it."""
     return CHUNKED + b"".join(map(chunk, pieces)) + end
+
+
+def in_pieces(sent: bytes, seed: int) -> list[bytes]:
+    """Cut bytes at random places, some of them next to each other."""
+    random = Random(seed)  # noqa: S311 # drawn again from it
+    cuts = random.choice([1, 5, 20, 200])
+    places = sorted(random.randrange(len(sent) + 1) for _ in range(cuts))
+    places += [at + 1 for at in places if random.random() < 0.2]
+    ends = sorted({each for each in places if 0 < each < len(sent)} | {len(sent)})
+    return [sent[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def sending(head: bytes, *pieces: bytes) -> Answering:
+    """Send pieces one by one, each when the one before has left."""
+
+    async def send(writer: asyncio.StreamWriter) -> None:
+        for piece in (head, *pieces):
+            writer.write(piece)
+            await writer.drain()
+            # The gateway, in this process, gets it apart from the next one.
+            await asyncio.sleep(0)
+
+    return send
