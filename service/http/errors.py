@@ -1,6 +1,7 @@
 """Errors as HTTP responses: the one table of errors to statuses."""
 
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
@@ -88,15 +89,14 @@ def status_of(error: ServiceError) -> int:
 
 
 def _refusal(request: web.Request, error: ServiceError) -> web.Response:
-    response = _envelope(
+    return _envelope(
         request,
         status_of(error),
         error.message,
         error.code,
         error.problems[:PROBLEMS_MAX],
+        headers=error.headers,
     )
-    response.headers.update(error.headers)
-    return response
 
 
 def _without_database(
@@ -149,6 +149,8 @@ def _envelope(
     message: str,
     code: str,
     problems: tuple[Problem, ...] = (),
+    *,
+    headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     response = respond(
         Answer(
@@ -164,7 +166,10 @@ def _envelope(
             },
         )
     )
+    response.headers.update(headers or {})
     operation = operation_of(request)
     if operation is not None and operation.refusal is not None:
-        return operation.refusal(request, response, message)
+        response = operation.refusal(request, response, message)
+        # Some protocols keep none, and these are of all.
+        response.headers.update(headers or {})
     return response
