@@ -68,6 +68,11 @@ class EventScanner:
         """Whether all that came was passed on."""
         return not self._rest and not self._has_withheld
 
+    @property
+    def is_within_event(self) -> bool:
+        """Whether an event was too long to keep, and its end wasn't passed on yet."""
+        return self._is_skipping
+
     def feed(self, piece: bytes) -> bytes:
         """Return the bytes to pass on."""
         if (
@@ -79,9 +84,14 @@ class EventScanner:
             return piece
         return self._taken_apart(piece, _TO_LAST_SURE_END)
 
-    def end(self) -> bytes:
-        """Return what is still to be passed on: an event without an end isn't one."""
-        passed = self._taken_apart(b"", _TO_LAST_END) + bytes(self._rest)
+    def end(self, *, whole_events: bool = False) -> bytes:
+        """Return what is still to be passed on: an event without an end isn't one.
+
+        It is passed on nevertheless, unless ``whole_events``.
+        """
+        passed = self._taken_apart(b"", _TO_LAST_END)
+        if not whole_events:
+            passed += self._rest
         self.close()
         return passed
 

@@ -11,24 +11,42 @@ class Relay:
 
     With a scanner it is a stream of events, of which whole ones are passed on.
     ``received`` and ``sent`` are SHA-256 of the body, as it came and as it went on.
+    ``last`` is the last piece that was passed on, of those that have ``last_has``. With
+    ``whole_events``, what there is of an event when the stream ends isn't passed on.
     """
 
-    def __init__(self, receiver: Receiver, scanner: EventScanner | None) -> None:
+    def __init__(
+        self,
+        receiver: Receiver,
+        scanner: EventScanner | None,
+        *,
+        last_has: bytes = b"",
+        whole_events: bool = False,
+    ) -> None:
         self._receiver = receiver
         self._scanner = scanner
+        self._last_has = last_has
+        self._whole_events = whole_events
         self.received = sha256()
         # The same one, unless something is withheld, or kept until the rest has come.
         self.sent = self.received
-        # The last piece that was passed on.
         self.last = b""
+
+    @property
+    def is_within_event(self) -> bool:
+        """Whether the beginning of an event was passed on, and its end wasn't."""
+        return self._scanner is not None and self._scanner.is_within_event
 
     async def run(self, response: Response) -> None:
         """Relay an answer to its end; raises what :meth:`Response.relay` does."""
         await response.relay(self)
-        if self._scanner is not None and (rest := self._scanner.end()):
-            # Then the digests are two.
-            self.sent.update(rest)
-            self._receiver.take(rest)
+        if self._scanner is not None:
+            rest = self._scanner.end(whole_events=self._whole_events)
+            if rest:
+                # Then the digests are two.
+                self.sent.update(rest)
+                self._keep_last(rest)
+                self._receiver.take(rest)
         await self._receiver.drained()
 
     def take(self, piece: bytes) -> int:
@@ -42,8 +60,12 @@ class Relay:
             if scanner is not None and scanner.has_passed_all:
                 self.sent = self.received
         if passed:
-            self.last = passed
+            self._keep_last(passed)
         return self._receiver.take(passed)
+
+    def _keep_last(self, passed: bytes) -> None:
+        if self._last_has in passed:
+            self.last = passed
 
     async def drained(self) -> None:
         await self._receiver.drained()

@@ -161,7 +161,12 @@ class PassedOn:
         if stream is not None:
             scanner = EventScanner(stream.markers, stream.examine, self._room)
         self._body = RelayedBody(self._request, response)
-        relay = self._relay = Relay(self._body, scanner)
+        relay = self._relay = Relay(
+            self._body,
+            scanner,
+            last_has=stream.numbered if stream else b"",
+            whole_events=True,
+        )
         relay.take(answer.held)
         answer.held = b""
         try:
@@ -180,7 +185,7 @@ class PassedOn:
         if body is None or relay is None:
             return
         event = b""
-        if stream is not None and not stream.has_ended:
+        if stream is not None and not stream.has_ended and not relay.is_within_event:
             event = stream.failure(message, relay.last)
         if event:
             body.take(event)

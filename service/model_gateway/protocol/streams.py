@@ -34,9 +34,11 @@ class ModelStream(ABC):
 
     ``has_ended`` once its last event has come, or an error that ends it.
     ``response_id`` is the provider's, where the dialect has one to come back to.
+    Events with ``numbered`` say how many there were, where the dialect counts them.
     """
 
     markers: ClassVar[Sequence[Marker]]
+    numbered: ClassVar[bytes] = b""
 
     def __init__(self) -> None:
         self.has_ended = False
@@ -53,7 +55,7 @@ class ModelStream(ABC):
 
     @abstractmethod
     def failure(self, message: str, last: bytes, /) -> bytes:
-        """Return the event by which a stream fails; ``last`` is what was sent before.
+        """Return the event by which a stream fails; ``last`` has the last number.
 
         Empty for a dialect that has none: then the connection must not end as if the
         stream had.
@@ -90,6 +92,7 @@ class ResponsesStream(ModelStream):
     """Responses."""
 
     markers = (Marker(b'"response"'), ERROR)
+    numbered = b'"sequence_number"'
 
     def __init__(self) -> None:
         super().__init__()
