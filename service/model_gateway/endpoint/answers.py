@@ -82,6 +82,8 @@ async def held_answer(response: Response, first: bytes) -> Answer:
 
     :raises NoAnswerError: it was cut off
     """
+    if not first and _is_stream(response):
+        raise NoAnswerError(CUT)
     held, piece = first, first
     with answering():
         while piece and not _is_stream(response) and len(held) <= HELD_BYTES_MAX:
