@@ -63,7 +63,8 @@ class Forwarder:
     ) -> tuple[Answered, list[str | None]]:
         """Return an answer that has begun, and what stays with its target."""
         members = call.body.members
-        previous = members.get("previous_response_id")
+        named = members.get("previous_response_id")
+        previous = named if isinstance(named, str) else None
         session = session_of(call.http.headers, members) or conversation_of(members)
         targets = in_order(
             plan,
