@@ -78,7 +78,8 @@ class CircuitBreaker:
         self._failures += 1
         if self._opened_at is not None:
             if self._tried_at is not None:
-                self._rest_s = min(2 * self._rest_s, REST_MAX_S)
+                # A server may have asked for no rest at all.
+                self._rest_s = min(max(2 * self._rest_s, REST_S), REST_MAX_S)
                 self._opened_at, self._tried_at = self.clock(), None
         elif self._failures >= FAILURES_MAX:
             self._opened_at, self._tried_at = self.clock(), None

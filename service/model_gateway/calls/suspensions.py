@@ -25,6 +25,7 @@ class Trial:
         """Say that the target answers: a trial is over, however long the answer is."""
         if self.number is not None:
             self.succeeded()
+            self.number = None
 
     def succeeded(self) -> None:
         # What began before it was suspended says nothing of it.
@@ -33,7 +34,9 @@ class Trial:
             self.breaker.succeeded()
 
     def failed(self) -> None:
-        self.breaker.failed()
+        # Likewise: the trial that is out now is another one.
+        if self.number == self.breaker.trial:
+            self.breaker.failed()
 
     def suspend(self, rest_s: float | None) -> None:
         """Have the target left alone at once: it has said so itself."""
