@@ -120,6 +120,7 @@ class PassedOn:
         self._room = room
         self._body: RelayedBody | None = None
         self._relay: Relay | None = None
+        self._has_come = False
         self.response = web.StreamResponse(
             status=answer.status, headers=to_client(answer.response.fields)
         )
@@ -131,6 +132,11 @@ class PassedOn:
     @property
     def has_client(self) -> bool:
         return is_connected(self._request)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all has come; of a stream, its last event."""
+        return self._stream.has_ended if self._stream else self._has_come
 
     @property
     def has_failed(self) -> bool:
@@ -174,11 +180,16 @@ class PassedOn:
         try:
             with answering():
                 await relay.run(answer.response)
+        except NoAnswerError:
+            # After its last event a stream is whole, however its connection ends.
+            if stream is None or not stream.has_ended:
+                raise
         finally:
             if scanner is not None:
                 scanner.close()
         if stream is not None and not stream.has_ended:
             raise NoAnswerError(CUT)
+        self._has_come = True
         await response.write_eof()
 
     def fail(self, message: str) -> None:
