@@ -55,8 +55,12 @@ class RelayedBody:
         self.cut()
 
     def cut(self) -> None:
-        """Close the connection once everything is sent, before the response's end."""
-        self._transport.close()
+        """Close the connection before the response's end, and so that it shows."""
+        if self._is_chunked:
+            self._transport.close()
+        else:
+            # For a client of HTTP/1.0, the end of a connection is that of a body.
+            reset(self._transport)
 
     async def drained(self) -> None:
         """Wait until the client has received most of it.

@@ -9,6 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from service.http.disconnect import is_connected
+from service.http.envelope import JSON
 from service.http.operation import EVENT_STREAM
 from service.http.relayed_body import RelayedBody
 from service.http.streaming import SlowReaderError
@@ -24,6 +25,7 @@ HELD_BYTES_MAX: Final = 1024 * 1024
 # A provider has its own id in X-Request-Id; this one is in the service's log.
 REQUEST_ID_HEADER: Final = "Agent-Runtime-Request-Id"
 CUT: Final = "the provider closed the connection before its answer's end"
+NOT_HTTP: Final = "the provider's answer isn't valid HTTP"
 SILENT: Final = "the provider sent nothing for too long"
 
 
@@ -44,8 +46,10 @@ def answering() -> Iterator[None]:
         raise
     except TimeoutError:
         raise NoAnswerError(SILENT) from None
-    except (OSError, ValueError):
+    except OSError:
         raise NoAnswerError(CUT) from None
+    except ValueError:
+        raise NoAnswerError(NOT_HTTP) from None
 
 
 @dataclass(slots=True)
@@ -90,18 +94,19 @@ async def held_answer(response: Response, first: bytes) -> Answer:
             piece = await response.read()
             held += piece
     is_whole = not piece
-    if is_whole and not _has_length(response) and not _is_closed_document(held):
-        # Its end is that of the connection, which may have been cut.
+    if is_whole and _is_cut_document(response, held):
         raise NoAnswerError(CUT)
     return Answer(response, held, is_whole)
 
 
-def _has_length(response: Response) -> bool:
-    return bool(response.headers.keys() & {b"content-length", b"transfer-encoding"})
+def _is_cut_document(response: Response, end: bytes) -> bool:
+    """Say whether a document of JSON lacks its end, of one that has no length.
 
-
-def _is_closed_document(body: bytes) -> bool:
-    return body.rstrip().endswith((b"}", b"]"))
+    Then its end is that of the connection, which may have been cut.
+    """
+    if response.headers.keys() & {b"content-length", b"transfer-encoding"}:
+        return False
+    return response.content_type == JSON and not end.rstrip().endswith((b"}", b"]"))
 
 
 class PassedOn:
@@ -189,19 +194,25 @@ class PassedOn:
                 scanner.close()
         if stream is not None and not stream.has_ended:
             raise NoAnswerError(CUT)
+        if stream is None and _is_cut_document(answer.response, relay.last):
+            raise NoAnswerError(CUT)
         self._has_come = True
         await response.write_eof()
 
-    def fail(self, message: str) -> None:
-        """End what can't go on: by the dialect's own error, or else by a cut."""
+    def fail(self, message: str, *, at_once: bool = False) -> None:
+        """End what can't go on: by the dialect's own error, or else by a cut.
+
+        Unless ``at_once``, who has made the response ends it after the error.
+        """
         stream, body, relay = self._stream, self._body, self._relay
         if body is None or relay is None:
             return
         event = b""
         if stream is not None and not stream.has_ended and not relay.is_within_event:
             event = stream.failure(message, relay.last)
-        if event:
-            body.take(event)
-            body.end()
-        else:
+        if not event:
             body.cut()
+            return
+        body.take(event)
+        if at_once:
+            body.end()

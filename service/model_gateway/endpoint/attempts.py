@@ -16,6 +16,7 @@ from service.model_gateway.protocol.limited import (
     is_out_of_credit,
     retry_after_s,
 )
+from service.model_gateway.protocol.streams import has_failed_at_once
 from service.model_gateway.routing.plan import PlannedTarget
 
 logger = logging.getLogger(__name__)
@@ -96,6 +97,10 @@ class Attempts:
         except BaseException:
             trial.undecided()
             raise
+        if answer.is_stream and has_failed_at_once(call.endpoint.dialect, answer.held):
+            trial.failed()
+            _log(call, target, "its stream began with an error")
+            return Answered(answer=answer, target=target, trial=None)
         if _falls_back(answer, terms, trial):
             _log(call, target, f"it answered by status {answer.status}")
             return Answered(answer=answer, target=target, trial=None)

@@ -54,7 +54,7 @@ class Forwarder:
             return _ended(call, passed, f"the call took more than {total_s} s")
         except asyncio.CancelledError:
             if passed is not None:
-                passed.fail(STOPPING)
+                passed.fail(STOPPING, at_once=True)
             raise
         return passed.response
 

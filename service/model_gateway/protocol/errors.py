@@ -38,11 +38,8 @@ def error_body(  # the members of an error
     """Return an error as a document of JSON."""
     if api is Api.ANTHROPIC:
         kind = ANTHROPIC_TYPES.get(status) or _kind(status, "api_error")
-        return {
-            "type": "error",
-            "error": {"type": kind, "message": message},
-            "request_id": request_id,
-        }
+        named = {} if request_id is None else {"request_id": request_id}
+        return {"type": "error", "error": {"type": kind, "message": message}, **named}
     return {
         "error": {
             "message": message,

@@ -10,7 +10,8 @@ import orjson
 from service.model_gateway.dialects import Dialect
 from service.model_gateway.protocol.endpoints import Api
 from service.model_gateway.protocol.errors import error_body
-from service.upstream_http.event_scanner import Marker
+from service.model_gateway.protocol.limited import is_of_provider
+from service.upstream_http.event_scanner import EventScanner, Marker
 
 ERROR: Final = Marker(b'"error"')
 LAST_OF_RESPONSE: Final = frozenset(
@@ -32,7 +33,8 @@ OF_RESPONSE: Final = (
 class ModelStream(ABC):
     """Examines the events of one stream that have one of the ``markers``.
 
-    ``has_ended`` once its last event has come, or an error that ends it.
+    ``has_ended`` once its last event has come, or an error that ends it; ``has_failed``
+    if that says that the provider can't answer now.
     ``response_id`` is the provider's, where the dialect has one to come back to.
     Events with ``numbered`` say how many there were, where the dialect counts them.
     """
@@ -79,7 +81,8 @@ class ChatStream(ModelStream):
 
     def _takes(self, document: dict[str, Any]) -> bool:
         if document.get("error") is not None and not document.get("choices"):
-            self.has_ended = self.has_failed = True
+            self.has_ended = True
+            self.has_failed = is_of_provider(document["error"])
         # Azure's first event has no choices either, and is the client's.
         is_usage = document.get("choices") == [] and document.get("usage") is not None
         return not (is_usage and self._withholds_usage)
@@ -108,7 +111,9 @@ class ResponsesStream(ModelStream):
             self.response_id = found if isinstance(found, str) else None
         if kind in LAST_OF_RESPONSE or kind == "error":
             self.has_ended = True
-            self.has_failed = kind in ("response.failed", "error")
+            failed = response if isinstance(response, dict) else document
+            # The event of an error has its members itself.
+            self.has_failed = is_of_provider(failed.get("error") or document)
         return True
 
     def failure(self, message: str, last: bytes, /) -> bytes:
@@ -136,12 +141,21 @@ class MessagesStream(ModelStream):
         kind = document.get("type")
         if kind in ("message_stop", "error"):
             self.has_ended = True
-            self.has_failed = kind == "error"
+            self.has_failed = is_of_provider(document.get("error"))
         return True
 
     def failure(self, message: str, _last: bytes, /) -> bytes:
         body = error_body(Api.ANTHROPIC, 500, message, code="no_answer")
         return _event("error", body)
+
+
+def has_failed_at_once(dialect: Dialect, beginning: bytes) -> bool:
+    """Whether a stream's first bytes say that the provider can't answer now."""
+    stream = stream_of(dialect, withholds_usage=False)
+    if stream is None:
+        return False
+    EventScanner(stream.markers, stream.examine).feed(beginning)
+    return stream.has_failed
 
 
 def stream_of(dialect: Dialect, *, withholds_usage: bool) -> ModelStream | None:

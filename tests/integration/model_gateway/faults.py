@@ -212,7 +212,8 @@ def error_event(spoken: Spoken) -> bytes:
             return b"event: error\ndata: %b\n" % data
         case Dialect.OPENAI_RESPONSES:
             document = (
-                b'{"type":"error","code":"busy","message":"busy","sequence_number":2}'
+                b'{"type":"error","code":"server_error","message":"busy",'
+                b'"sequence_number":2}'
             )
             return b"event: error\ndata: %b\n\n" % document
     return b"data: %b\n" % error_of(spoken, "server_error", "busy")

@@ -20,9 +20,11 @@ from tests.integration.model_gateway.faults import (
     read_to_its_end,
 )
 from tests.integration.model_gateway.provider import (
+    CHUNKED,
     LAST_CHUNK,
     Provider,
     answer,
+    chunk,
     provider,
     stream,
 )
@@ -147,14 +149,51 @@ async def test_no_second_target_is_asked_after_the_first_byte(
 async def test_an_error_within_a_stream_is_not_answered_by_a_second_target(
     stage: Stage, spoken: Spoken
 ) -> None:
-    sent = [*first_two(spoken), error_event(spoken)]
-    async with provider(stream(sent)) as first, second(spoken) as other:
+    begun, goes_on = b"".join(first_two(spoken)), asyncio.Event()
+
+    async def answering(writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + chunk(begun))
+        await goes_on.wait()
+        writer.write(chunk(error_event(spoken)) + LAST_CHUNK)
+
+    async with provider(answering) as first, second(spoken) as other:
         await stage.routes_to(first.url, other.url)
 
         reply = await stage.call(spoken, stream=True)
+        received = await reply.content.readexactly(len(begun))
+        goes_on.set()
 
-        assert await read_to_its_end(reply) == (b"".join(sent), True)
+        assert await read_to_its_end(reply) == (error_event(spoken), True)
+    assert received == begun
     assert (len(first.received), other.opened) == (1, 0)
+
+
+@each_dialect
+async def test_a_stream_that_begins_with_an_error_is_answered_by_a_second_target(
+    stage: Stage, spoken: Spoken
+) -> None:
+    """As Anthropic does when it is overloaded: with the status 200."""
+    async with provider(stream([error_event(spoken)])) as first:
+        async with second(spoken) as other:
+            await stage.routes_to(first.url, other.url)
+
+            reply = await stage.call(spoken, stream=True)
+
+            assert await reply.json() == spoken.whole
+        assert (len(first.received), len(other.received)) == (1, 1)
+
+
+@each_dialect
+async def test_a_stream_that_begins_with_an_error_arrives_if_no_other_target_answers(
+    stage: Stage, spoken: Spoken
+) -> None:
+    async with provider(stream([error_event(spoken)])) as made:
+        await stage.routes_to(made.url)
+
+        reply = await stage.call(spoken, stream=True)
+
+        assert await read_to_its_end(reply) == (error_event(spoken), True)
+    assert reply.status == 200
 
 
 @each_dialect
