@@ -13,6 +13,7 @@
 # make faults  inject faults into real processes, Kafka too, while clients write; check that nothing was lost
 # make alerts  do each alert's fault to a running service under a real Prometheus; measure when it fires and ends
 # make conformance   run the official conformance suite of MCP, directly and through the tool gateway
+# make model-clients   run clients of models, such as Claude Code, directly and through the model gateway
 # make worst-inputs   ask every operation for the worst; fails where one holds the event loop
 # make bench   run the benchmarks against their baselines, for about ten minutes
 # make bench-check   count instructions and run the short benchmark; fails when one is worse
@@ -36,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE =
 # What is found there would count as installed.
 unexport PYTHONPATH
 
-.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-proxies test-deploy costs coverage test-fast faults alerts conformance worst-inputs bench bench-check check format generated examples console-checks pictures lock clean recordings
+.PHONY: serve test test-all test-thorough test-console test-openapi test-phoenix test-proxies test-deploy costs coverage test-fast faults alerts conformance model-clients worst-inputs bench bench-check check format generated examples console-checks pictures lock clean recordings
 
 serve: $(VENV)/.installed
 	$(bin)/agent-runtime serve --data-dir $(DATA) --demo $(if $(PORT),--port $(PORT))
@@ -79,7 +80,7 @@ test-fast: $(VENV)/.installed-for-tests
 
 coverage: $(VENV)/.installed-for-tests
 	$(bin)/coverage erase
-	$(bin)/coverage run -m pytest --numprocesses 3 --no-loadscope-reorder -m "not faults and not worst_inputs and not conformance"
+	$(bin)/coverage run -m pytest --numprocesses 3 --no-loadscope-reorder -m "not faults and not worst_inputs and not conformance and not model_clients"
 	$(bin)/coverage combine --quiet
 	$(bin)/coverage report
 
@@ -112,6 +113,18 @@ conformance: $(VENV)/.installed-for-tests .conformance/.installed
 	mkdir -p .conformance
 	cp tests/instruments/mcp/package*.json .conformance
 	cd .conformance && ../.ci/thrice npm ci --ignore-scripts --silent
+	touch $@
+
+# Several minutes, mostly of clients that wait before they ask again; it needs npm.
+model-clients: $(VENV)/.installed-for-tests .model-clients/.installed
+	$(bin)/pytest -m model_clients --numprocesses 2 tests/instruments/model_clients
+
+# Claude Code links its program itself, which npm is told not to let packages do.
+.model-clients/.installed: tests/instruments/model_clients/requirements.txt tests/instruments/model_clients/package-lock.json
+	PYTHON=$(PYTHON) $(install) .model-clients/python tests/instruments/model_clients/requirements.txt
+	mkdir -p .model-clients/programs
+	cp tests/instruments/model_clients/package*.json .model-clients/programs
+	cd .model-clients/programs && ../../.ci/thrice npm ci --ignore-scripts --silent && node node_modules/@anthropic-ai/claude-code/install.cjs
 	touch $@
 
 # Alone, in one process: it measures CPU time and memory.
@@ -171,7 +184,7 @@ lock_options = --quiet --upgrade --generate-hashes --strip-extras \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 clean:
-	rm -rf $(VENV) .conformance build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf $(VENV) .conformance .model-clients build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage*
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "This needs Python 3.11 or later; choose it by make PYTHON=python3.12")'

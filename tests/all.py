@@ -23,6 +23,7 @@ PARTS: Final = (
     "costs",
     "worst-inputs",
     "conformance",
+    "model-clients",
     "faults",
     "alerts",
     "bench-check",
