@@ -14,8 +14,11 @@ from service.model_gateway.protocol.limited import is_of_provider
 from service.upstream_http.event_scanner import EventScanner, Marker
 
 ERROR: Final = Marker(b'"error"')
-LAST_OF_RESPONSE: Final = frozenset(
-    {"response.completed", "response.failed", "response.incomplete"}
+# No set: what a provider sends as a type may have no hash.
+LAST_OF_RESPONSE: Final = (
+    "response.completed",
+    "response.failed",
+    "response.incomplete",
 )
 # Of a response that has begun, what one that has failed repeats.
 OF_RESPONSE: Final = (

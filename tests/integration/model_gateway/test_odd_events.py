@@ -1,0 +1,25 @@
+"""Events that no provider should send, and that end nothing."""
+
+import pytest
+
+from tests.integration.model_gateway.dialects import RESPONSES, event
+from tests.integration.model_gateway.provider import provider, stream
+from tests.integration.model_gateway.stage import Stage
+
+
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("kind", [["response.completed"], {"response.completed": 1}])
+async def test_a_type_that_is_no_text_passes(
+    stage: Stage, kind: object, place: int
+) -> None:
+    odd = event("response.odd", response={}).replace(
+        b'"type":"response.odd"', b'"type":' + str(kind).replace("'", '"').encode()
+    )
+    events = [*RESPONSES.events]
+    events.insert(place, odd)
+    async with provider(stream(events)) as made:
+        await stage.routes_to(made.url)
+
+        reply = await stage.call(RESPONSES, stream=True)
+
+        assert (reply.status, await reply.read()) == (200, b"".join(events))
