@@ -37,9 +37,22 @@ OF_PROXIES: Final = frozenset(
 OF_CONNECTION: Final = frozenset({"accept-encoding", "expect", "host"})
 # What a provider says of itself, and would hold for this service's address.
 OF_PROVIDER: Final = frozenset({"alt-svc", "set-cookie", "strict-transport-security"})
+# What a proxy in front of this service would obey, such as to answer by a file of its.
+TO_PROXIES: Final = frozenset(
+    {
+        "x-accel-buffering",
+        "x-accel-charset",
+        "x-accel-expires",
+        "x-accel-limit-rate",
+        "x-accel-redirect",
+        "x-lighttpd-send-file",
+        "x-reproxy-url",
+        "x-sendfile",
+    }
+)
 
 _NOT_SENT: Final = HOP_BY_HOP | CREDENTIALS | OF_PROXIES | OF_CONNECTION
-_NOT_RETURNED: Final = HOP_BY_HOP | OF_PROVIDER
+_NOT_RETURNED: Final = HOP_BY_HOP | OF_PROVIDER | TO_PROXIES
 
 
 def to_provider(given: "CIMultiDictProxy[str]") -> "CIMultiDict[str]":

@@ -189,6 +189,9 @@ NOT_RETURNED = [
     (b"Proxy-Authenticate", b"Basic"),
     (b"Trailer", b"X-Sum"),
     (b"Upgrade", b"h2c"),
+    (b"X-Accel-Redirect", b"/left"),
+    (b"x-accel-buffering", b"yes"),
+    (b"X-Sendfile", b"/left"),
 ]
 
 
