@@ -203,7 +203,8 @@ def _refuse(message: str, *problems: Problem) -> NoReturn:
 
 
 _SPACES: Final = re.compile(r"[ \t\n\r]*")
-_BLOB: Final = re.compile(rb"[A-Za-z0-9+/_=-]{1024,}")
+# From a run's beginning only: a long one would otherwise be tried at each of its bytes.
+_BLOB: Final = re.compile(rb"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{1024,}+")
 # Numbers stay text: Python refuses to convert very long ones.
 _DECODER: Final = json.JSONDecoder(
     parse_int=str, parse_float=str, parse_constant=_refuse_constant
