@@ -147,9 +147,12 @@ def _usage_edit(text: str, members: Mapping[str, Member]) -> Edit | None:
 def _members(text: str, position: int = 0) -> tuple[dict[str, Member], int]:
     """Return the members of the object at a position, and where it ends.
 
+    Keys that differ in letter case only are one: to some providers they are.
+
     :raises ValueError: there is none, or it has a key twice
     """
     found: dict[str, Member] = {}
+    names: set[str] = set()
     position = _after("{", text, position)
     if text.startswith("}", position):
         return found, position + 1
@@ -159,9 +162,10 @@ def _members(text: str, position: int = 0) -> tuple[dict[str, Member], int]:
         name, position = _DECODER.raw_decode(text, position)
         start = _after(":", text, position)
         value, end = _DECODER.raw_decode(text, start)
-        if name in found:
+        if name.casefold() in names:
             # Providers differ in which of them counts.
             raise ValueError("an object has a key twice")
+        names.add(name.casefold())
         found[name] = Member(value, start, end)
         position = _spaces_end(text, end)
         if text.startswith("}", position):

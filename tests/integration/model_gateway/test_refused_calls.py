@@ -48,12 +48,13 @@ async def error(reply: ClientResponse, *, is_openai: bool) -> dict[str, Any]:
         b'{"model":"xyzzy"',
         b'{"model":"xyzzy"} x',
         b'{"model":"xyzzy","model":"fast"}',
+        b'{"model":"xyzzy","Model":"fast"}',
         b'{"model":"xyzzy\xff"}',
         b'{"model":"xyzzy","a":NaN}',
         b'{"model":"xyzzy","a":' + b"[" * 40_000,
         b'{"model":"xyzzy","a":"' + b"x" * 100_000,
     ],
-    ids=range(12),
+    ids=range(13),
 )
 async def test_a_body_that_is_no_call_is_refused(
     stage: Stage, spoken: Spoken, body: bytes
