@@ -58,6 +58,9 @@ class RelayedBody:
         """Close the connection before the response's end, and so that it shows."""
         if self._is_chunked:
             self._transport.close()
+            # It waits for a client that doesn't read.
+            loop = asyncio.get_running_loop()
+            loop.call_later(WRITE_TIMEOUT_S, reset, self._transport)
         else:
             # For a client of HTTP/1.0, the end of a connection is that of a body.
             reset(self._transport)

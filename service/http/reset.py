@@ -17,7 +17,7 @@ def reset(transport: asyncio.WriteTransport) -> None:
     """
     connection = transport.get_extra_info("socket")
     if connection is not None:
-        # It may be closed already.
-        with suppress(OSError):
+        # It may be closed already; uvloop has another error for that.
+        with suppress(OSError, ValueError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DISCARD)
     transport.abort()

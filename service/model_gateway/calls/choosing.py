@@ -11,6 +11,8 @@ from cachetools import TLRUCache
 from service.model_gateway.routing.plan import Plan, PlannedTarget, TargetKey
 
 SESSIONS_MAX: Final = 20_000
+# Of a session, or of a response, which a provider names.
+NAME_CHARACTERS_MAX: Final = 256
 
 # A preset, and a session or a response that others go on from.
 StayKey = tuple[int, str]
@@ -36,7 +38,7 @@ class Stays:
         """Have sessions stay with a target for as long as the preset says."""
         sticky_s = plan.preset.terms["sticky_s"]
         for each in named:
-            if each and sticky_s:
+            if each and len(each) <= NAME_CHARACTERS_MAX and sticky_s:
                 self._targets[plan.preset.id.int, each] = target.key, sticky_s
 
 
@@ -50,13 +52,16 @@ def in_order(
 ) -> list[PlannedTarget]:
     """Return the targets that a call may be sent to, the first choice first.
 
-    That is the one that alone knows the response which the call continues. Then groups
-    in order. In a group the target that the session stays with, then others by weight:
-    for a session always the same, so that it stays where it is in any process, and most
-    do when weights change. Targets whose window is too small are left out, unless it is
-    too small everywhere: then the largest one refuses the prompt in words that clients
-    know.
+    A call that continues a response goes to the target that alone knows it, and to no
+    other one. Otherwise: groups in order. In a group the target that the session stays
+    with, then others by weight: for a session always the same, so that it stays where
+    it is in any process, and most do when weights change. Targets whose window is too
+    small are left out, unless it is too small everywhere: then the largest one refuses
+    the prompt in words that clients know.
     """
+    known = [each for each in plan.targets if each.key == continues_with]
+    if known:
+        return known
     groups = [
         [each for each in group if not each.problem and _fits(each, input_tokens)]
         for group in plan.groups
@@ -64,12 +69,11 @@ def in_order(
     if not any(groups):
         return [max(plan.targets, key=lambda each: each.target["context_window"] or 0)]
     salt = session if plan.preset.terms["sticky_s"] else None
-    ranked = [
+    return [
         each
         for group in groups
         for each in sorted(group, key=lambda each: _rank(each, salt, stays_with))
     ]
-    return sorted(ranked, key=lambda each: each.key != continues_with)
 
 
 def _fits(target: PlannedTarget, input_tokens: int | None) -> bool:

@@ -32,10 +32,10 @@ Decided = TypeVar("Decided")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """The call may be sent to the target once, now; None if it changed meanwhile."""
+    """The call may be sent to the target once, now, with this secret."""
 
     target: PlannedTarget
-    credential: Credential | None
+    secret: NamedSecret | None
 
 
 class ModelGate:
@@ -86,14 +86,14 @@ class ModelGate:
 
         :raises ServiceError: it may not be made any more
         """
-        found = await self._decided(call, partial(_admit, call, target))
-        if found is None:
-            return None
-        planned, secret = found
-        return Admission(
-            target=planned,
-            credential=secret.credential(self._vault) if secret else None,
-        )
+        return await self._decided(call, partial(_admit, call, target))
+
+    async def secret(self, target: PlannedTarget) -> NamedSecret | None:
+        """Return the secret of a target's calls, as far as this process knows."""
+        return await secret_of(target, LatestFacts(self._log))
+
+    def credential(self, secret: NamedSecret) -> Credential:
+        return secret.credential(self._vault)
 
     async def _decided(self, call: CallRequest, decide: Decide[Decided]) -> Decided:
         decided, _ = await execute(
@@ -107,15 +107,22 @@ class ModelGate:
 
 async def _admit(
     call: CallRequest, target: PlannedTarget, work: UnitOfWork
-) -> tuple[PlannedTarget, NamedSecret | None] | None:
+) -> Admission | None:
     await valid_token(work, call.caller, work.at)
     plan = await plan_of_call(call, work)
     for planned in plan.targets:
         if planned.key == target.key and planned.base_url == target.base_url:
             secret = await secret_of(planned, work)
             needs_one = planned.connection.settings["credential"] is not None
-            return None if needs_one and secret is None else (planned, secret)
+            if needs_one and secret is None:
+                return None
+            return Admission(target=planned, secret=secret)
     return None
+
+
+def presented_token(request: web.Request) -> str:
+    """Return the token by which a request was authenticated."""
+    return (_authorization(request) or "").rpartition(" ")[2]
 
 
 def _authorization(request: web.Request) -> str | None:

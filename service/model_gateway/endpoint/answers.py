@@ -33,6 +33,10 @@ class NoAnswerError(Exception):
     """A target hasn't answered; ``str`` says why, in words for clients."""
 
 
+class NotAskedError(NoAnswerError):
+    """Nothing was sent to a target, which isn't to blame for it."""
+
+
 @contextmanager
 def answering() -> Iterator[None]:
     """Say in words for clients why a provider's answer doesn't come, or not all of it.
@@ -199,20 +203,30 @@ class PassedOn:
         self._has_come = True
         await response.write_eof()
 
-    def fail(self, message: str, *, at_once: bool = False) -> None:
+    async def fail(self, message: str) -> None:
         """End what can't go on: by the dialect's own error, or else by a cut.
 
-        Unless ``at_once``, who has made the response ends it after the error.
+        :raises ConnectionError: the client has left, or doesn't read
         """
+        if self._body is not None and self._take_failure(message):
+            await self._body.drained()
+            await self.response.write_eof()
+
+    def fail_at_once(self, message: str) -> None:
+        """Likewise, for a task that is being cancelled; the connection ends, too."""
+        if self._body is not None and self._take_failure(message):
+            self._body.end()
+
+    def _take_failure(self, message: str) -> bool:
+        """Send the dialect's own error, or else cut; return which of them."""
         stream, body, relay = self._stream, self._body, self._relay
-        if body is None or relay is None:
-            return
+        assert body is not None
+        assert relay is not None, "they come together"
         event = b""
         if stream is not None and not stream.has_ended and not relay.is_within_event:
             event = stream.failure(message, relay.last)
-        if not event:
+        if event:
+            body.take(event)
+        else:
             body.cut()
-            return
-        body.take(event)
-        if at_once:
-            body.end()
+        return bool(event)

@@ -5,28 +5,29 @@ from http import HTTPStatus
 from typing import Final
 
 from multidict import CIMultiDict
-from pydantic import SecretStr
 
-from service.errors import ServiceError
-from service.model_gateway.calls.gate import Admission, ModelGate
+from service.errors import ServiceError, UnavailableError
+from service.model_gateway.calls.gate import ModelGate
 from service.model_gateway.endpoint.answers import (
     Answer,
     NoAnswerError,
+    NotAskedError,
     answering,
     held_answer,
 )
 from service.model_gateway.endpoint.client_call import ClientCall
 from service.model_gateway.presets.terms import PresetTerms
 from service.model_gateway.routing.plan import PlannedTarget
+from service.secrets.sent import NamedSecret
 from service.upstream_http.connection import Connection
 from service.upstream_http.connections import Connections
 from service.upstream_http.errors import ConnectError, ConnectionEndedError
 from service.upstream_http.response import Response
 
-# Between the decision on a call and its being sent, for opening its credential.
-SEND_S: Final = 1.0
 # A connection that was kept may end just when it is to be used.
 CONNECTIONS_MAX: Final = 3
+# A secret may be overwritten while it is opened.
+OPENINGS_MAX: Final = 3
 # A shorter one may stand anywhere by chance.
 SECRET_BYTES_MIN: Final = 8
 CHANGED: Final = "the target has changed meanwhile"
@@ -95,33 +96,42 @@ class Asking:
     async def _admitted(
         self, call: ClientCall, target: PlannedTarget, connection: Connection, url: str
     ) -> tuple[Response, str | None]:
-        admission = await self._gate.admit(call.request, target)
-        if admission is None:
-            raise NoAnswerError(CHANGED)
-        value = await _revealed(admission)
+        """Send a call that is admitted, on a connection that stands.
+
+        The credential is opened before: nothing is waited for between the decision and
+        the sending, so that nothing is sent that was taken back.
+        """
+        secret = await self._gate.secret(target)
+        for _ in range(OPENINGS_MAX):
+            value = None if secret is None else await self._opened(secret)
+            admission = await self._gate.admit(call.request, target)
+            if admission is None:
+                raise NotAskedError(CHANGED)
+            if admission.secret == secret:
+                break
+            secret = admission.secret
+        else:
+            raise NotAskedError(CHANGED)
         headers = CIMultiDict(call.headers)
-        secret = None
-        if admission.credential is not None and value is not None:
-            secret = headers[admission.credential.header] = value.get_secret_value()
+        if secret is not None and value is not None:
+            headers[secret.header] = value
         body = call.body.with_model(target.target["model"])
         with answering():
             response = await self._connections.send(connection, url, headers, body)
-        return response, secret
+        return response, value
 
+    async def _opened(self, secret: NamedSecret) -> str:
+        """Return the value of the header that sends a secret.
 
-async def _revealed(admission: Admission) -> SecretStr | None:
-    """Return the value of the header that a call is sent with, if it has one."""
-    if admission.credential is None:
-        return None
-    clock = asyncio.get_running_loop().time
-    began = clock()
-    try:
-        value = await admission.credential.reveal()
-    except ServiceError:
-        raise NoAnswerError(NO_CREDENTIAL) from None
-    if clock() - began > SEND_S:
-        raise NoAnswerError("opening the credential took too long")
-    return value
+        :raises UnavailableError: it can't be opened now
+        """
+        try:
+            value = await self._gate.credential(secret).reveal()
+        except UnavailableError:
+            raise
+        except ServiceError:
+            raise NotAskedError(NO_CREDENTIAL) from None
+        return value.get_secret_value()
 
 
 def _url(base_url: str, call: ClientCall) -> str:

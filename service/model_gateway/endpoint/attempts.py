@@ -7,7 +7,11 @@ from math import ceil
 from service.circuit_breaker import REST_MAX_S
 from service.errors import UnavailableError
 from service.model_gateway.calls.suspensions import Suspensions, Trial
-from service.model_gateway.endpoint.answers import Answer, NoAnswerError
+from service.model_gateway.endpoint.answers import (
+    Answer,
+    NoAnswerError,
+    NotAskedError,
+)
 from service.model_gateway.endpoint.asking import Asking
 from service.model_gateway.endpoint.client_call import ClientCall
 from service.model_gateway.presets.terms import PresetTerms
@@ -91,21 +95,21 @@ class Attempts:
         """
         try:
             answer = await self._asking.ask(call, target, terms)
+        except NotAskedError:
+            trial.undecided()
+            raise
         except NoAnswerError:
             trial.failed()
             raise
         except BaseException:
             trial.undecided()
             raise
-        if answer.is_stream and has_failed_at_once(call.endpoint.dialect, answer.held):
-            trial.failed()
-            _log(call, target, "its stream began with an error")
-            return Answered(answer=answer, target=target, trial=None)
-        if _falls_back(answer, terms, trial):
-            _log(call, target, f"it answered by status {answer.status}")
-            return Answered(answer=answer, target=target, trial=None)
-        trial.has_begun()
-        return Answered(answer=answer, target=target, trial=trial)
+        reason = _falls_back(call, answer, terms, trial)
+        if reason is None:
+            trial.has_begun()
+            return Answered(answer=answer, target=target, trial=trial)
+        _log(call, target, reason)
+        return Answered(answer=answer, target=target, trial=None)
 
     def _all_suspended(self, targets: list[PlannedTarget]) -> UnavailableError:
         wait_s = max(1, ceil(min(map(self._suspensions.rest_left_s, targets))))
@@ -133,16 +137,21 @@ def _log(call: ClientCall, target: PlannedTarget, reason: str) -> None:
     )
 
 
-def _falls_back(answer: Answer, terms: PresetTerms, trial: Trial) -> bool:
-    """Say whether another target is to answer, and leave this one alone if so."""
+def _falls_back(
+    call: ClientCall, answer: Answer, terms: PresetTerms, trial: Trial
+) -> str | None:
+    """Say why another target is to answer, if so, and leave this one alone."""
     status, rest_s = answer.status, retry_after_s(answer.response)
     if is_out_of_credit(status, answer.held):
         trial.suspend(REST_MAX_S)
-        return True
+        return "it is out of credit"
+    if answer.is_stream and has_failed_at_once(call.endpoint.dialect, answer.held):
+        trial.failed()
+        return "its stream began with an error"
     if status not in terms["fall_back_on"]:
-        return False
+        return None
     if status == TOO_MANY_REQUESTS or rest_s is not None:
         trial.suspend(rest_s)
     else:
         trial.failed()
-    return True
+    return f"it answered by status {status}"

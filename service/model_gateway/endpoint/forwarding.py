@@ -49,12 +49,12 @@ class Forwarder:
                     passed = self._passed_on(call, answered.answer)
                     await self._run(passed, answered, plan, names)
         except NoAnswerError as error:
-            return _ended(call, passed, str(error))
+            return await _ended(call, passed, str(error))
         except TimeoutError:
-            return _ended(call, passed, f"the call took more than {total_s} s")
+            return await _ended(call, passed, f"the call took more than {total_s} s")
         except asyncio.CancelledError:
             if passed is not None:
-                passed.fail(STOPPING, at_once=True)
+                passed.fail_at_once(STOPPING)
             raise
         return passed.response
 
@@ -130,12 +130,13 @@ async def _input_tokens(call: ClientCall, plan: Plan) -> int | None:
     return await in_thread(estimated_tokens, content)
 
 
-def _ended(
+async def _ended(
     call: ClientCall, passed: PassedOn | None, message: str
 ) -> web.StreamResponse:
     """Return the response of a call that went wrong, which may have begun before.
 
     :raises UnavailableError: it hasn't
+    :raises ConnectionError: the client has left, or doesn't read
     """
     if passed is None or not passed.has_begun:
         raise UnavailableError(message, code="no_answer") from None
@@ -144,5 +145,5 @@ def _ended(
         message,
         extra={"request_id": call.request.request_id},
     )
-    passed.fail(message)
+    await passed.fail(message)
     return passed.response

@@ -13,6 +13,8 @@ CALLS_OF_AGENT_MAX: Final = 512
 # What providers take of one.
 BODY_BYTES_MAX: Final = 32 * 1024 * 1024
 BODIES_BYTES_MAX: Final = 512 * 1024 * 1024
+# So that bodies of one that never end leave room for others'.
+BODIES_OF_AGENT_BYTES_MAX: Final = 128 * 1024 * 1024
 
 
 class CallLimits:
@@ -20,7 +22,7 @@ class CallLimits:
 
     def __init__(self) -> None:
         self._of_agent: Counter[UUID] = Counter()
-        self._body_bytes = 0
+        self._bytes_of_agent: Counter[UUID] = Counter()
 
     @contextmanager
     def counted(self, agent_id: UUID) -> Iterator[None]:
@@ -52,21 +54,32 @@ class CallLimits:
                 del self._of_agent[agent_id]
 
     @contextmanager
-    def held(self, size: int | None) -> Iterator[None]:
+    def held(self, agent_id: UUID, size: int | None) -> Iterator[None]:
         """Hold a body of so many bytes, or of as many as one may have.
 
-        :raises UnavailableError: there are too many
+        :raises UnavailableError: the process has too many
+        :raises TooManyRequestsError: the agent has too many
         """
         size = BODY_BYTES_MAX if size is None else min(size, BODY_BYTES_MAX)
-        if self._body_bytes + size > BODIES_BYTES_MAX:
+        held = self._bytes_of_agent
+        if held[agent_id] + size > BODIES_OF_AGENT_BYTES_MAX:
+            raise TooManyRequestsError(
+                "the bodies of the agent's calls in flight have more than "
+                f"{BODIES_OF_AGENT_BYTES_MAX} bytes; call again in a second",
+                code="too_many_bytes",
+                headers=RETRY_LATER,
+            )
+        if held.total() + size > BODIES_BYTES_MAX:
             raise UnavailableError(
                 "the bodies of the calls in flight take too much memory; call again in "
                 "a second",
                 code="too_many_bytes",
                 headers=RETRY_LATER,
             )
-        self._body_bytes += size
+        held[agent_id] += size
         try:
             yield
         finally:
-            self._body_bytes -= size
+            held[agent_id] -= size
+            if not held[agent_id]:
+                del held[agent_id]

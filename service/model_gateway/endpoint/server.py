@@ -7,12 +7,12 @@ from uuid import UUID
 from aiohttp import web
 
 from service.agent_tokens.caller import Caller
-from service.errors import NotFoundError
+from service.errors import MalformedRequestError, NotFoundError
 from service.http.body import read_upload, uploading
 from service.http.envelope import JSON, to_json
 from service.http.telemetry import REQUEST_ID, TRACEPARENT
 from service.model_gateway.calls.deciding import CallRequest, ModelNotFoundError
-from service.model_gateway.calls.gate import ModelGate
+from service.model_gateway.calls.gate import ModelGate, presented_token
 from service.model_gateway.calls.listing import CallableModel
 from service.model_gateway.endpoint.client_call import ClientCall
 from service.model_gateway.endpoint.forwarding import Forwarder
@@ -44,8 +44,12 @@ class ModelServer:
         :raises ConnectionError: the client has left, or doesn't read
         """
         caller = await self._gate.caller(request, agent_id)
+        if presented_token(request) in request.rel_url.raw_query_string:
+            raise MalformedRequestError(
+                "the token must not be in the query: it would reach the provider"
+            )
         with self._limits.counted(agent_id), ExitStack() as hold:
-            hold.enter_context(self._limits.held(request.content_length))
+            hold.enter_context(self._limits.held(agent_id, request.content_length))
             body = await _read(request, endpoint)
             asked = CallRequest(
                 caller=caller,
@@ -59,7 +63,7 @@ class ModelServer:
                 http=request,
                 endpoint=endpoint,
                 request=asked,
-                headers=to_provider(request.headers),
+                headers=to_provider(request.headers, presented_token(request)),
                 body=body,
                 hold=hold,
             )

@@ -22,17 +22,8 @@ HOP_BY_HOP: Final = frozenset(
 )
 CREDENTIALS: Final = frozenset({"api-key", "authorization", "cookie", "x-api-key"})
 # What proxies in front of this service say of the client's address.
-OF_PROXIES: Final = frozenset(
-    {
-        "forwarded",
-        "via",
-        "x-forwarded-for",
-        "x-forwarded-host",
-        "x-forwarded-port",
-        "x-forwarded-proto",
-        "x-real-ip",
-    }
-)
+OF_PROXIES: Final = frozenset({"forwarded", "true-client-ip", "via", "x-real-ip"})
+ALSO_OF_PROXIES: Final = ("cf-", "x-forwarded-")
 # The connection is ours: its host, and that nothing is compressed.
 OF_CONNECTION: Final = frozenset({"accept-encoding", "expect", "host"})
 # What a provider says of itself, and would hold for this service's address.
@@ -55,15 +46,24 @@ _NOT_SENT: Final = HOP_BY_HOP | CREDENTIALS | OF_PROXIES | OF_CONNECTION
 _NOT_RETURNED: Final = HOP_BY_HOP | OF_PROVIDER | TO_PROXIES
 
 
-def to_provider(given: "CIMultiDictProxy[str]") -> "CIMultiDict[str]":
-    """Return a client's headers as they are sent on, each time that they were given."""
+def to_provider(given: "CIMultiDictProxy[str]", token: str) -> "CIMultiDict[str]":
+    """Return a client's headers as they are sent on, each time that they were given.
+
+    Those with the client's own ``token`` aren't, whatever they are called.
+    """
     left_out = _NOT_SENT | _named(given.getall("Connection", ()))
     return CIMultiDict(
         # aiohttp reads bytes that are no text as surrogates.
         (name, value.encode(errors="surrogateescape").decode("latin-1"))
         for name, value in given.items()
-        if name.lower() not in left_out
+        if not _is_left_out(name, left_out) and token not in value
     )
+
+
+def _is_left_out(name: str, left_out: frozenset[str]) -> bool:
+    # Some servers take both characters for the same.
+    known = name.lower().replace("_", "-")
+    return known in left_out or known.startswith(ALSO_OF_PROXIES)
 
 
 def to_client(given: Iterable[tuple[bytes, bytes]]) -> "CIMultiDict[str]":

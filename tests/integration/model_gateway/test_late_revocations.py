@@ -2,9 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from uuid import UUID
 
 import pytest
 
+from service.keys.cipher import SecretBinding
+from service.keys.vault import Vault
 from service.upstream_http.connection import Connection
 from service.upstream_http.connections import Connections
 from tests.integration.model_gateway.dialects import MESSAGES
@@ -95,6 +98,37 @@ async def test_a_call_that_connects_is_refused(
 
         revoked = await revoke(stage, preset)
         connecting.may_go.set()
+
+        assert getattr(revoked, "status", None) == 200, revoked
+        assert (await call).status == status
+    assert made.received == []
+
+
+@pytest.mark.parametrize(
+    ("revoke", "status"),
+    [(_token, 401), (_route, 404), (_grant, 404), (_secret, 404)],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+async def test_a_call_whose_credential_is_being_opened_is_refused(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, revoke: Revocation, status: int
+) -> None:
+    is_opened, may_go = asyncio.Event(), asyncio.Event()
+    open_secret = Vault.open_secret
+
+    async def opens(vault: Vault, sealed_id: UUID, binding: SecretBinding) -> str:
+        value = await open_secret(vault, sealed_id, binding)
+        is_opened.set()
+        await may_go.wait()
+        return value
+
+    async with provider(answer(MESSAGES.whole)) as made:
+        preset = await stage.routes_to(made.url)
+        monkeypatch.setattr(Vault, "open_secret", opens)
+        call = asyncio.ensure_future(stage.call(MESSAGES))
+        await is_opened.wait()
+
+        revoked = await revoke(stage, preset)
+        may_go.set()
 
         assert getattr(revoked, "status", None) == 200, revoked
         assert (await call).status == status

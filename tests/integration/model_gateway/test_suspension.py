@@ -7,6 +7,8 @@ import orjson
 import pytest
 
 from service.circuit_breaker import FAILURES_MAX, REST_MAX_S, REST_S, CircuitBreaker
+from service.errors import UnavailableError
+from service.keys.vault import Vault
 from service.model_gateway.calls import suspensions
 from tests.integration.model_gateway.dialects import CHAT, Spoken
 from tests.integration.model_gateway.faults import (
@@ -165,3 +167,21 @@ async def test_streams_that_fail_leave_the_target_alone(
 
         assert (await stage.call(spoken, stream=True)).status == 503
     assert len(made.received) == FAILURES_MAX
+
+
+async def test_trouble_of_the_service_does_not_leave_the_target_alone(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def opens(*_: object) -> str:
+        raise UnavailableError("the database is busy", code="database_busy")
+
+    async with provider(answer(CHAT.whole)) as made:
+        await stage.routes_to(made.url)
+        with monkeypatch.context() as patched:
+            patched.setattr(Vault, "open_secret", opens)
+            for _ in range(FAILURES_MAX + 1):
+                reply = await stage.call(CHAT)
+                assert (await reply.json())["error"]["code"] == "database_busy"
+
+        assert (await stage.call(CHAT)).status == 200
+    assert len(made.received) == 1
