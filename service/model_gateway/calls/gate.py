@@ -32,9 +32,8 @@ Decided = TypeVar("Decided")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """The call may be sent to the target once, now, with this secret."""
+    """The call may be sent to its target once, now, with this secret."""
 
-    target: PlannedTarget
     secret: NamedSecret | None
 
 
@@ -116,7 +115,7 @@ async def _admit(
             needs_one = planned.connection.settings["credential"] is not None
             if needs_one and secret is None:
                 return None
-            return Admission(target=planned, secret=secret)
+            return Admission(secret=secret)
     return None
 
 

@@ -23,14 +23,8 @@ from service.secrets.sent import Credential
 from tests.integration.gateway.fake_gate import PENDING, FakeGate
 from tests.integration.gateway.plain_upstream import hello, plain_upstream
 from tests.integration.gateway.stage import Stage, opened
+from tests.support.clock import Clock
 from tests.support.waiting import TIMEOUT_S, until
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

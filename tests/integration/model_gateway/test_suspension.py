@@ -21,14 +21,8 @@ from tests.integration.model_gateway.provider import answer, provider, stream
 from tests.integration.model_gateway.stage import Stage
 from tests.integration.model_gateway.test_faults import error_in
 from tests.integration.model_gateway.test_forwarding import each_dialect
+from tests.support.clock import Clock
 from tests.support.waiting import TIMEOUT_S, until
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

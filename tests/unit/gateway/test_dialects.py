@@ -11,6 +11,7 @@ from service.gateway.upstream.dialects import (
     Dialects,
     OnConnected,
 )
+from tests.support.clock import Clock
 
 UPSTREAM = Upstream(
     connector_id=uuid4(),
@@ -92,10 +93,3 @@ async def test_a_session_ends_after_an_hour() -> None:
     assert kept is not None
     assert kept.session_id == "session-1"
     assert dialects.known(UPSTREAM, None) is None
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now

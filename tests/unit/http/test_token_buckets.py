@@ -1,14 +1,7 @@
 """Bursts, intervals, and the bounded table of a rate limit."""
 
 from service.http.rate_limit import Buckets, RateLimit
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.clock import Clock
 
 
 def test_a_burst_passes_and_then_one_each_interval() -> None:

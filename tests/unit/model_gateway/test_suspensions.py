@@ -7,18 +7,12 @@ import pytest
 from service.circuit_breaker import FAILURES_MAX, REST_MAX_S, REST_S, CircuitBreaker
 from service.model_gateway.calls import suspensions
 from service.model_gateway.calls.suspensions import Suspensions, Trial
+from tests.support.clock import Clock
 from tests.support.connectors.making import OWNER
 from tests.support.model_gateway.making import connection_of, settings
 from tests.unit.model_gateway.planning import planned
 
 TARGET = planned("a")
-
-
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
