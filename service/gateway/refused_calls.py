@@ -8,7 +8,7 @@ from service.agent_tokens.caller import Caller
 from service.connectors.prefixes import prefixes_of
 from service.event_log.latest import LatestFacts
 from service.event_log.log import EventLog
-from service.gateway.calls.recorder import CallRecorder, RefusedCalls
+from service.gateway.calls.recorder import RefusedToolCalls, ToolCallRecorder
 from service.gateway.decision import connectors_named
 from service.gateway.facts import Facts, find_facts, slugs_of
 from service.gateway.gate import CallRequest, RefusalReason
@@ -27,7 +27,7 @@ WITHOUT_A_TOOL: Final = frozenset(
 class CallRefusals:
     """Counts and records refused calls."""
 
-    def __init__(self, log: EventLog, recorder: CallRecorder) -> None:
+    def __init__(self, log: EventLog, recorder: ToolCallRecorder) -> None:
         self._log = log
         self._recorder = recorder
 
@@ -104,7 +104,7 @@ class CallRefusals:
     ) -> None:
         count_of(reason.value).inc()
         self._recorder.refused(
-            RefusedCalls(
+            RefusedToolCalls(
                 agent_id=caller.agent_id,
                 token_id=caller.token_id,
                 user_id=caller.user_id,

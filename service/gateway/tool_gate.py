@@ -12,6 +12,7 @@ from aiohttp import web
 from service.agent_tokens.authenticate import AgentAuthenticator, valid_token
 from service.agent_tokens.caller import Caller
 from service.cache_bounds import DEFAULT_CACHES
+from service.call_recording.recorder import SYSTEM, CallRecorder, recording_calls
 from service.connectors.aggregate import Connector
 from service.errors import UnauthenticatedError
 from service.event_log.execute import execute
@@ -27,7 +28,7 @@ from service.gateway.approvals.expiry import (
 )
 from service.gateway.bounds import DEFAULT_BOUNDS, Bounds
 from service.gateway.calls.aggregate import BatchedCall, FinishedCall
-from service.gateway.calls.recorder import SYSTEM, CallRecorder, recording_calls
+from service.gateway.calls.recorder import ToolCallEvents, ToolCallRecorder
 from service.gateway.deciding import DecidedCall, Verdict, decide_call
 from service.gateway.definition import ToolDefinition
 from service.gateway.definitions.commands import (
@@ -88,7 +89,7 @@ class ToolGate:
         self._vault = vault
         self._authenticator = AgentAuthenticator(log, key_ring.token_hash)
         self._to_observe = to_observe
-        self.recorder = CallRecorder(log)
+        self.recorder: ToolCallRecorder = CallRecorder(log, ToolCallEvents())
         self.expiry = ApprovalExpiry(log, overdue_approvals)
         # Calls under way, by the numbers of their ids: how each is recorded.
         self._under_way: dict[int, tuple[UUID, RecordMode]] = {}

@@ -10,12 +10,12 @@ from uuid import UUID
 import orjson
 
 from service.agents.aggregate import Agent
+from service.call_recording.recorder import SYSTEM
 from service.connectors.aggregate import Connector
 from service.connectors.prefixes import prefixes_of
 from service.connectors.protocol_revision import known_revision
 from service.event_log.log import EventLog
 from service.event_log.unit_of_work import UnitOfWork
-from service.gateway.calls.recorder import SYSTEM
 from service.gateway.decision import connectors_named
 from service.gateway.definition import ToolDefinition
 from service.gateway.facts import find_facts, slugs_of

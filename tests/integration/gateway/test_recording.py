@@ -2,7 +2,7 @@
 
 import time
 
-from service.gateway.calls.recorder import REFUSED_TURNS_MAX
+from service.call_recording.refusals import REFUSED_TURNS_MAX
 from service.gateway.gate import Admission, Outcome
 from tests.integration.gateway.world import ALLOW, DENY, World, refusal
 from tests.support.callers import Callers

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from service.gateway.calls.recorder import REFUSED_NAMES_MAX, CallRecorder
+from service.call_recording.recorder import CallRecorder
+from service.call_recording.refusals import REFUSED_NAMES_MAX
+from service.gateway.calls.recorder import ToolCallEvents, ToolCallRecorder
 from service.gateway.endpoint.catalog import ToolCatalog
 from service.gateway.refused_calls import CallRefusals
 from tests.integration.gateway.world import ALLOW, DENY, TOOLS, World, tool
@@ -53,7 +55,7 @@ async def test_what_no_tool_could_be_named_is_not_recorded(
 
 async def test_a_flood_of_names_is_few_events(world: World) -> None:
     caller, log = await world.caller(), world.resources.log
-    recorder = CallRecorder(log, clock=lambda: 0.0)
+    recorder: ToolCallRecorder = CallRecorder(log, ToolCallEvents(), clock=lambda: 0.0)
     refusals = CallRefusals(log, recorder)
     for number in range(3 * REFUSED_NAMES_MAX):
         name, trace_id = f"probe_{number}", f"{number:032x}"

@@ -1,0 +1,1 @@
+"""Recording of agents' calls: their ends, batches of them, and refusals."""
