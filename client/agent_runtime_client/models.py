@@ -18,6 +18,25 @@ ApprovalState = Literal[
 ]
 
 
+AttemptOutcome = Literal[
+    "answered",
+    "status",
+    "out_of_credit",
+    "stream_error",
+    "unreachable",
+    "late",
+    "silent",
+    "cut",
+    "not_http",
+    "redirected",
+    "credential_repeated",
+    "credential_unusable",
+    "changed",
+    "suspended",
+    "given_up",
+]
+
+
 Cause = Literal[
     "invalid_url",
     "name_not_found",
@@ -48,6 +67,9 @@ Cause = Literal[
 ]
 
 
+ChosenBy = Literal["response", "session", "weight", "window"]
+
+
 Dialect = Literal[
     "openai_chat", "openai_responses", "openai_embeddings", "anthropic_messages"
 ]
@@ -57,6 +79,9 @@ HealthState = Literal["ok", "failing", "unobserved"]
 
 
 ImportOutcome = Literal["added", "changed", "unchanged", "held"]
+
+
+RecordMode = Literal["strict", "batched"]
 
 
 Role = Literal["superuser", "auditor", "runtime"]
@@ -355,6 +380,70 @@ class AuditedResource(Model):
     }
 
 
+class CallAttempt(Model):
+    """A target that was asked, or `suspended`: left alone.
+
+    `status` is that of its answer, null without one.
+    """
+
+    connection_id: UUID
+    model: str
+    outcome: AttemptOutcome
+    status: int | None
+    duration_ms: int
+
+    CONVERTERS = {
+        "connection_id": UUID,
+    }
+
+
+class CallUsage(Model):
+    """What a call used, and its cost by the prices of its start; null is unknown.
+
+    `model` is the one that the provider names, otherwise what it was asked for.
+    `unpriced` says why there is no cost. `counts` are the provider's by unit, and
+    `conditions` what else the price depends on. `estimated` names what the cost lacks,
+    or what isn't told for certain: `attempts`, where an earlier target may have charged
+    something, too.
+    """
+
+    provider: str | None
+    model: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cache_read_tokens: int | None
+    cache_creation_tokens: int | None
+    cost: Decimal | None
+    currency: str | None
+    price_id: str | None
+    priced_as: str | None
+    pricing_rule: str | None
+    unpriced: (
+        Literal[
+            "no_such_model",
+            "no_price_then",
+            "count_missing",
+            "counts_contradict",
+            "contract_lacks_rate",
+            "several_currencies",
+        ]
+        | None
+    )
+    contract_id: str | None
+    list_cost: Decimal | None
+    list_currency: str | None
+    reported_cost: Decimal | None
+    estimated: Sequence[str]
+    counts: Mapping[str, int]
+    conditions: Mapping[str, str]
+
+    CONVERTERS = {
+        "cost": decimal,
+        "list_cost": decimal,
+        "reported_cost": decimal,
+    }
+
+
 class CallableModels(Model):
     """Every route of an agent, and what it leads to now.
 
@@ -513,6 +602,7 @@ class ConnectionResource(Model):
     dialects: Sequence[Dialect]
     provider: str
     credential: ConnectionCredential | None
+    record_mode: RecordMode
     version: int
     created_at: datetime
     updated_at: datetime
@@ -536,6 +626,7 @@ class ConnectionWithPresets(Model):
     dialects: Sequence[Dialect]
     provider: str
     credential: ConnectionCredential | None
+    record_mode: RecordMode
     version: int
     created_at: datetime
     updated_at: datetime
@@ -887,6 +978,74 @@ class DifferingTurns(Model):
     CONVERTERS = {
         "cost": decimal,
         "reported_cost": float,
+    }
+
+
+class ExplainedModelCall(Model):
+    """A call with where its name led when it was decided.
+
+    `explanation` is null for a name that isn't on record, and for who doesn't see the
+    agent.
+    """
+
+    id: UUID
+    position: int
+    at: datetime
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    dialect: Dialect
+    counts_only: bool | None
+    asked_for: str | None
+    decision: Literal["admitted", "refused"]
+    reason: str | None
+    times: int
+    record_mode: RecordMode
+    route: str | None
+    tier: str | None
+    preset_id: UUID | None
+    preset_version: int | None
+    connection_id: UUID | None
+    model: str | None
+    chosen_by: ChosenBy | None
+    session_id: str | None
+    trace_id: str | None
+    outcome: (
+        Literal[
+            "ok",
+            "provider_error",
+            "no_answer",
+            "cut",
+            "timeout",
+            "cancelled",
+            "stopped",
+            "refused",
+            "running",
+            "unknown",
+        ]
+        | None
+    )
+    status: int | None
+    duration_ms: int | None
+    first_byte_ms: int | None
+    request_bytes: int | None
+    answer_bytes: int | None
+    attempts: Sequence[CallAttempt]
+    response_id: str | None
+    usage: CallUsage | None
+    explanation: RoutingExplanation | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "at": datetime.fromisoformat,
+        "agent_id": UUID,
+        "token_id": UUID,
+        "user_id": UUID,
+        "preset_id": UUID,
+        "connection_id": UUID,
+        "attempts": lambda value: list_of(CallAttempt.decode)(value),
+        "usage": lambda value: CallUsage.decode(value),
+        "explanation": lambda value: RoutingExplanation.decode(value),
     }
 
 
@@ -1530,6 +1689,86 @@ class Me(Model):
         "created_at": datetime.fromisoformat,
         "updated_at": datetime.fromisoformat,
         "token_id": UUID,
+    }
+
+
+class ModelCallList(Model):
+    calls: Sequence[ModelCall]
+    end_cursor: int | None
+
+    CONVERTERS = {
+        "calls": lambda value: list_of(ModelCall.decode)(value),
+    }
+
+
+class ModelCall(Model):
+    """A call, or refused calls of the same kind (`times`).
+
+    `outcome` is `running` until the end is recorded, and `unknown` if it isn't after
+    two hours; null for a refusal, whose `reason` is the error's code. `asked_for` is
+    the name that the client sent, null for one that no model could have. `route` is the
+    pattern of the routing that decided, `model` what the connection was asked for last,
+    and `chosen_by` why the first target was the first. `usage` is null while a call
+    runs, and for what costs nothing, such as a provider's error, or a count of tokens
+    (`counts_only`).
+    """
+
+    id: UUID
+    position: int
+    at: datetime
+    agent_id: UUID
+    token_id: UUID
+    user_id: UUID | None
+    dialect: Dialect
+    counts_only: bool | None
+    asked_for: str | None
+    decision: Literal["admitted", "refused"]
+    reason: str | None
+    times: int
+    record_mode: RecordMode
+    route: str | None
+    tier: str | None
+    preset_id: UUID | None
+    preset_version: int | None
+    connection_id: UUID | None
+    model: str | None
+    chosen_by: ChosenBy | None
+    session_id: str | None
+    trace_id: str | None
+    outcome: (
+        Literal[
+            "ok",
+            "provider_error",
+            "no_answer",
+            "cut",
+            "timeout",
+            "cancelled",
+            "stopped",
+            "refused",
+            "running",
+            "unknown",
+        ]
+        | None
+    )
+    status: int | None
+    duration_ms: int | None
+    first_byte_ms: int | None
+    request_bytes: int | None
+    answer_bytes: int | None
+    attempts: Sequence[CallAttempt]
+    response_id: str | None
+    usage: CallUsage | None
+
+    CONVERTERS = {
+        "id": UUID,
+        "at": datetime.fromisoformat,
+        "agent_id": UUID,
+        "token_id": UUID,
+        "user_id": UUID,
+        "preset_id": UUID,
+        "connection_id": UUID,
+        "attempts": lambda value: list_of(CallAttempt.decode)(value),
+        "usage": lambda value: CallUsage.decode(value),
     }
 
 
@@ -3569,9 +3808,12 @@ __all__ = [
     "ApprovalResource",
     "ApprovalState",
     "ApprovalWithArguments",
+    "AttemptOutcome",
     "AuditEntry",
     "AuditPage",
     "AuditedResource",
+    "CallAttempt",
+    "CallUsage",
     "CallableModels",
     "Cause",
     "Change",
@@ -3579,6 +3821,7 @@ __all__ = [
     "ChangedConnector",
     "ChangedName",
     "CheckpointKey",
+    "ChosenBy",
     "Completeness",
     "ConnectionCredential",
     "ConnectionCredentialBody",
@@ -3605,6 +3848,7 @@ __all__ = [
     "Dialect",
     "Difference",
     "DifferingTurns",
+    "ExplainedModelCall",
     "ExplainedRoute",
     "ExplainedRule",
     "ExplainedToolCall",
@@ -3640,6 +3884,8 @@ __all__ = [
     "LogCheckHealth",
     "LogsPartialSuccess",
     "Me",
+    "ModelCall",
+    "ModelCallList",
     "ModelDifference",
     "ModelEntry",
     "ModelPrice",
@@ -3679,6 +3925,7 @@ __all__ = [
     "Rate",
     "RateBody",
     "Readiness",
+    "RecordMode",
     "RemovedRules",
     "ReplacedRouting",
     "ReplacedRules",

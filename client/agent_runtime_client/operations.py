@@ -469,6 +469,15 @@ GET_MODEL_ROUTING_EXPLANATION: Final = Operation(
     "/api/agents/{agent_id}/llm-routing/explain",
     takes_min_position=True,
 )
+GET_MODEL_CALLS: Final = Operation(
+    "get_model_calls", "GET", "/api/llm-router/calls", takes_min_position=True
+)
+GET_MODEL_CALL: Final = Operation(
+    "get_model_call",
+    "GET",
+    "/api/llm-router/calls/{model_call_id}",
+    takes_min_position=True,
+)
 GET_AUDIT_EVENTS: Final = Operation(
     "get_audit_events", "GET", "/api/audit/events", takes_min_position=True
 )

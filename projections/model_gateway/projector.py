@@ -32,6 +32,7 @@ from service.model_gateway.tiers.aggregate import ModelTiers
 
 class ModelGatewayProjector(Projector):
     name = "model_gateway"
+    version = 2  # with the record modes of connections
     events = (
         ModelConnection.Created,
         ModelConnection.Edited,

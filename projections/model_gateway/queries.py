@@ -8,6 +8,7 @@ from uuid import UUID
 import orjson
 from psycopg.rows import dict_row
 
+from service.call_recording.modes import RecordMode
 from service.database import Db
 from service.model_gateway.connections.resource import ConnectionResource
 from service.model_gateway.connections.settings import ConnectionSettings
@@ -156,6 +157,7 @@ def _connection(row: Mapping[str, Any]) -> ConnectionResource:
         "dialects": [Dialect(each) for each in settings["dialects"]],
         "provider": settings["provider"],
         "credential": settings["credential"],
+        "record_mode": RecordMode(settings["record_mode"]),
         "version": row["version"],
         "created_at": row["created_at"],
         "updated_at": row["updated_at"],

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
+from projections.model_gateway.calls.projector import ModelCallsProjector
+from projections.model_gateway.calls.routes import routes as call_reads
 from projections.model_gateway.previewing import ReadRecordedModels, ReadRoutedAgents
 from projections.model_gateway.projector import ModelGatewayProjector
 from projections.model_gateway.routes import routes as lists
@@ -33,7 +35,10 @@ def _add_resources(app: web.Application, _process: Process) -> None:
 def _tasks(_app: web.Application, process: Process) -> Sequence[AppTask]:
     resources = process.resources
     gate = ModelGate(resources.log, resources.key_ring, resources.vault)
-    return (serving_models(gate, process.config, demo_port=process.demo_port),)
+    return (
+        gate.running,
+        serving_models(gate, process.config, demo_port=process.demo_port),
+    )
 
 
 MODEL_GATEWAY = Capability(
@@ -50,9 +55,10 @@ MODEL_GATEWAY = Capability(
         routing_commands,
         routing_previews,
         routing_reads,
+        call_reads,
         endpoints,
     ),
-    projectors=(ModelGatewayProjector(),),
+    projectors=(ModelGatewayProjector(), ModelCallsProjector()),
     foreign_tables=("agent", "agent_manager", "agent_reader", "usage_of_quarter"),
     app_resources=_add_resources,
     app_tasks=_tasks,

@@ -16,6 +16,11 @@ from service.gateway.calls.aggregate import ToolCall, ToolCallBatch, ToolCallRef
 from service.gateway.config import GatewayConfig
 from service.gateway.handshakes.aggregate import UpstreamHandshake
 from service.gateway.listings.aggregate import ToolListing
+from service.model_gateway.calls.aggregate import ModelCall
+from service.model_gateway.calls.folded.aggregate import (
+    ModelCallBatch,
+    ModelCallRefusal,
+)
 from service.model_gateway.config import ModelGatewayConfig
 from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.presets.aggregate import ModelPreset
@@ -127,9 +132,17 @@ MODEL_GATEWAY: Final = OptionalCapability(
     name="model_gateway",
     packages=("service.model_gateway", "projections.model_gateway"),
     load=_model_gateway,
-    aggregates=(ModelConnection, ModelPreset, ModelRouting, ModelTiers),
+    aggregates=(
+        ModelCall,
+        ModelCallBatch,
+        ModelCallRefusal,
+        ModelConnection,
+        ModelPreset,
+        ModelRouting,
+        ModelTiers,
+    ),
     settings=(ModelGatewayConfig,),
-    followers=("model_gateway",),
+    followers=("model_gateway", "model_calls"),
     imports={"gateway": "model calls are sent as tool calls are"},
     requires=("aiohappyeyeballs", "httptools", "yarl"),
     extra="gateway",

@@ -14,21 +14,10 @@ from uuid import UUID
 from aiohttp import web
 
 from service.agent_tokens.caller import Caller
+from service.call_recording.modes import RecordMode
 from service.errors import ConflictError
 from service.gateway.definition import ToolDefinition
 from service.secrets.sent import Credential
-
-
-class RecordMode(StrEnum):
-    """How calls of a connector are recorded.
-
-    ``strict``: each call is admitted by an event, before it is forwarded.
-    ``batched``: many calls share an event, which follows them; not those that send a
-    credential.
-    """
-
-    STRICT = "strict"
-    BATCHED = "batched"
 
 
 class Outcome(StrEnum):

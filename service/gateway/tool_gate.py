@@ -12,6 +12,7 @@ from aiohttp import web
 from service.agent_tokens.authenticate import AgentAuthenticator, valid_token
 from service.agent_tokens.caller import Caller
 from service.cache_bounds import DEFAULT_CACHES
+from service.call_recording.modes import RecordMode
 from service.call_recording.recorder import SYSTEM, CallRecorder, recording_calls
 from service.connectors.aggregate import Connector
 from service.errors import UnauthenticatedError
@@ -41,7 +42,6 @@ from service.gateway.gate import (
     ObservedTools,
     Outcome,
     Pending,
-    RecordMode,
     RefusalReason,
     Refused,
     ToolList,

@@ -10,6 +10,7 @@ from uuid import UUID
 import orjson
 
 from service.agents.aggregate import Agent
+from service.call_recording.modes import RecordMode
 from service.call_recording.recorder import SYSTEM
 from service.connectors.aggregate import Connector
 from service.connectors.prefixes import prefixes_of
@@ -19,7 +20,7 @@ from service.event_log.unit_of_work import UnitOfWork
 from service.gateway.decision import connectors_named
 from service.gateway.definition import ToolDefinition
 from service.gateway.facts import find_facts, slugs_of
-from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
+from service.gateway.gate import ListedTool, ToolList, Upstream
 from service.gateway.kept_lists import KeptList, KeptLists
 from service.gateway.schemas.hidden import HiddenCharacters
 from service.identifiers import id_text

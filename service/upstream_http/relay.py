@@ -11,8 +11,9 @@ class Relay:
 
     With a scanner it is a stream of events, of which whole ones are passed on.
     ``received`` and ``sent`` are SHA-256 of the body, as it came and as it went on.
-    ``last`` is the last piece that was passed on, of those that have ``last_has``. With
-    ``whole_events``, what there is of an event when the stream ends isn't passed on.
+    ``size`` is how many bytes have come. ``last`` is the last piece that was passed on,
+    of those that have ``last_has``. With ``whole_events``, what there is of an event
+    when the stream ends isn't passed on.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Relay:
         # The same one, unless something is withheld, or kept until the rest has come.
         self.sent = self.received
         self.last = b""
+        self.size = 0
 
     @property
     def is_within_event(self) -> bool:
@@ -55,6 +57,7 @@ class Relay:
         if passed is not piece and self.sent is self.received:
             self.sent = self.received.copy()
         self.received.update(piece)
+        self.size += len(piece)
         if self.sent is not self.received:
             self.sent.update(passed)
             if scanner is not None and scanner.has_passed_all:
@@ -62,6 +65,12 @@ class Relay:
         if passed:
             self._keep_last(passed)
         return self._receiver.take(passed)
+
+    def add(self, sent: bytes) -> None:
+        """Count what is sent beside what has come."""
+        if self.sent is self.received:
+            self.sent = self.received.copy()
+        self.sent.update(sent)
 
     def _keep_last(self, passed: bytes) -> None:
         if self._last_has in passed:

@@ -16,6 +16,7 @@ THINGS: Final[Mapping[str, str]] = {
     "connections": "connections to servers of models",
     "connectors": "connectors, their publication and grants",
     "contracts": "contract prices: discounts and prices of your own",
+    "model-calls": "model calls of agents, each with its reasons and its cost",
     "presets": "presets: which connection and model answer a call",
     "prices": "providers, models and their prices",
     "routing": "which preset answers each model that an agent names",
@@ -36,6 +37,7 @@ OTHERS: Final[Mapping[str, str]] = {
 # Of the client, where the thing has a shorter name.
 AREAS: Final[Mapping[str, str]] = {
     "connections": "model_connections",
+    "model-calls": "model_calls",
     "routing": "model_routing",
     "rules": "tool_rules",
 }

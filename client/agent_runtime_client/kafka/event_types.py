@@ -6,6 +6,28 @@ from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConnectionEditedV1:
+    """The connection has these settings from now on.
+
+    Emitted by `PUT /api/llm-router/connections/{connection_id}`.
+    """
+
+    settings: Mapping[str, Any]
+    previous: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConnectionRegisteredV1:
+    """A connection to a server of models was registered.
+
+    Emitted by `POST /api/llm-router/connections`.
+    """
+
+    owner_id: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPricingPriceCorrectedV1:
     """The price of a period was wrong; this one replaces it."""
 
@@ -1030,7 +1052,105 @@ class MatchRulesProviderChangedV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConnectionRegisteredV1:
+class ModelCallAdmittedV1:
+    """A call was admitted, and is sent only after this event, at once.
+
+    There is a connection to its provider, and nothing but the call is left to
+    send. `versions` are those of the aggregates that the decision read; had one
+    moved, the log would have refused the event. `asked_for` is the name that the
+    client sent, null for one that no model could have; `route` is the pattern
+    that decided, `tier` the tier that it names. `model` is what the connection is
+    asked for. `chosen_by` says why this target is the first: `response` (it made
+    the one that the call continues), `session` (that stays with it), `weight`, or
+    `window` (the prompt fits nowhere, and here the most of it). `counts_only`:
+    the call counts tokens and writes nothing. `secret` is whose secret is sent
+    along. Emitted by the operations below `/llm/agents/{agent_id}`.
+    """
+
+    agent_id: str
+    user_id: str | None
+    dialect: str
+    counts_only: bool
+    asked_for: str | None
+    route: str
+    tier: str | None
+    preset_id: str
+    connection_id: str
+    model: str
+    chosen_by: str
+    session_id: str | None
+    trace_id: str | None
+    versions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCallRepeatedV1:
+    """A call is sent once more: to another target, or by another connection.
+
+    `attempt` counts from 1, which was the admission. Its decision was made anew.
+    Emitted by the operations below `/llm/agents/{agent_id}`.
+    """
+
+    attempt: int
+    preset_id: str
+    connection_id: str
+    model: str
+    versions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCallFinishedV1:
+    """An admitted call has ended.
+
+    Emitted by the operations below `/llm/agents/{agent_id}`, shortly after.
+    """
+
+    how: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCallBatchedV1:
+    """Calls of an agent were admitted, or have ended, in the mode `batched`.
+
+    A call is in `admitted` of one event, once for each attempt, and in `finished`
+    of the same or a later one. `token_ids` and `secrets` belong to `admitted`,
+    `digests` to `finished`. Emitted by the operations below
+    `/llm/agents/{agent_id}`, within 100 ms.
+    """
+
+    agent_id: str
+    admitted: Sequence[Mapping[str, Any]]
+    finished: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCallRefusedV1:
+    """Calls were refused: `times` since the last event about such calls.
+
+    Nothing was sent to a provider. `asked_for` is the name that the client sent,
+    null for one that no model could have, and in a flood of other names. `reason`
+    is the code of the error that the agent got: `model_not_found`, `no_target`,
+    `wrong_dialect`, `targets_suspended`, `no_answer` (no provider could be
+    connected to), `too_many_calls`, `too_many_bytes`, `unauthenticated` (its
+    token was revoked meanwhile), `overloaded` or `cancelled` (by its client).
+    `session_id` and `trace_id` are null where the call names none, and in a flood
+    of calls that name too many. Emitted by the operations below
+    `/llm/agents/{agent_id}`, at most once a second for an agent, token, dialect,
+    name, reason and turn of a session.
+    """
+
+    agent_id: str
+    user_id: str | None
+    dialect: str
+    asked_for: str | None
+    reason: str
+    times: int
+    session_id: str | None
+    trace_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConnectionRegisteredV2:
     """A connection to a server of models was registered.
 
     Emitted by `POST /api/llm-router/connections`.
@@ -1041,7 +1161,7 @@ class ModelConnectionRegisteredV1:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelConnectionEditedV1:
+class ModelConnectionEditedV2:
     """The connection has these settings from now on.
 
     Emitted by `PUT /api/llm-router/connections/{connection_id}`.
@@ -1685,6 +1805,8 @@ class UserNameClaimedV1:
 
 
 EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
+    "model_connection.edited.v1": ModelConnectionEditedV1,
+    "model_connection.registered.v1": ModelConnectionRegisteredV1,
     "model_pricing.price_corrected.v1": ModelPricingPriceCorrectedV1,
     "model_pricing.price_set.v1": ModelPricingPriceSetV1,
     "session.turn_amended.v1": SessionTurnAmendedV1,
@@ -1746,8 +1868,13 @@ EVENT_TYPES: Final[Mapping[str, type[Any]]] = {
     "log.epoch_changed.v1": LogEpochChangedV1,
     "match_rules.listed.v1": MatchRulesListedV1,
     "match_rules.provider_changed.v1": MatchRulesProviderChangedV1,
-    "model_connection.registered.v1": ModelConnectionRegisteredV1,
-    "model_connection.edited.v1": ModelConnectionEditedV1,
+    "model_call.admitted.v1": ModelCallAdmittedV1,
+    "model_call.repeated.v1": ModelCallRepeatedV1,
+    "model_call.finished.v1": ModelCallFinishedV1,
+    "model_call.batched.v1": ModelCallBatchedV1,
+    "model_call.refused.v1": ModelCallRefusedV1,
+    "model_connection.registered.v2": ModelConnectionRegisteredV2,
+    "model_connection.edited.v2": ModelConnectionEditedV2,
     "model_connection.retired.v1": ModelConnectionRetiredV1,
     "model_preset.made.v1": ModelPresetMadeV1,
     "model_preset.edited.v1": ModelPresetEditedV1,

@@ -8,6 +8,7 @@ from typing import Final
 
 from cachetools import TLRUCache
 
+from service.model_gateway.calls.call_record import ChosenBy
 from service.model_gateway.routing.plan import Plan, PlannedTarget, TargetKey
 
 SESSIONS_MAX: Final = 20_000
@@ -74,6 +75,20 @@ def in_order(
         for group in groups
         for each in sorted(group, key=lambda each: _rank(each, salt, stays_with))
     ]
+
+
+def chosen_by(
+    first: PlannedTarget,
+    stays_with: TargetKey | None,
+    continues_with: TargetKey | None,
+    input_tokens: int | None,
+) -> ChosenBy:
+    """Say why a target is the first choice."""
+    if first.key == continues_with:
+        return ChosenBy.RESPONSE
+    if not _fits(first, input_tokens):
+        return ChosenBy.WINDOW
+    return ChosenBy.SESSION if first.key == stays_with else ChosenBy.WEIGHT
 
 
 def _fits(target: PlannedTarget, input_tokens: int | None) -> bool:

@@ -1,10 +1,12 @@
 """Decide by what the log says which preset answers a call, or that none does."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from service.agent_tokens.caller import Caller
 from service.agents.aggregate import Agent
+from service.call_recording.modes import RecordMode
 from service.errors import MalformedRequestError, NotFoundError
 from service.event_log.finder import Finder
 from service.identifiers import id_text
@@ -25,6 +27,26 @@ class CallRequest:
     model: str
     request_id: str
     traceparent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutedCall:
+    """The preset that answers a call, and why: the route's pattern, and its tier.
+
+    ``versions`` are those of what was read.
+    """
+
+    plan: Plan
+    route: str
+    tier: str | None
+    versions: Mapping[str, int]
+
+    @property
+    def mode(self) -> RecordMode:
+        """Return how the call is recorded: batched if all its targets are."""
+        modes = {each.connection.settings["record_mode"] for each in self.plan.targets}
+        is_batched = modes == {RecordMode.BATCHED}
+        return RecordMode.BATCHED if is_batched else RecordMode.STRICT
 
 
 class ModelNotFoundError(NotFoundError):
@@ -68,7 +90,7 @@ class WrongDialectError(MalformedRequestError):
         )
 
 
-async def plan_of_call(call: CallRequest, finder: Finder) -> Plan:
+async def route_call(call: CallRequest, finder: Finder) -> RoutedCall:
     """Return the preset that answers a call, with its targets.
 
     :raises ServiceError: none does
@@ -83,7 +105,8 @@ async def plan_of_call(call: CallRequest, finder: Finder) -> Plan:
         raise ModelNotFoundError
     tiers = await finder.find(ModelTiers, ModelTiers.create_id())
     registry = tiers.tiers if tiers else {}
-    found = target_of(routing.terms["routes"][number], routing.terms, registry)
+    route = routing.terms["routes"][number]
+    found = target_of(route, routing.terms, registry)
     if found.preset_id is None:
         raise ModelNotFoundError
     plan = await plan_for(found.preset_id, agent_id, finder)
@@ -93,7 +116,16 @@ async def plan_of_call(call: CallRequest, finder: Finder) -> Plan:
         raise NoTargetError(agent_id)
     if call.dialect not in plan.dialects:
         raise WrongDialectError(plan)
-    return plan
+    versions = {
+        "agent": agent.version,
+        "routing": routing.version,
+        "preset": plan.preset.version,
+    }
+    if tiers is not None:
+        versions["tiers"] = tiers.version
+    return RoutedCall(
+        plan=plan, route=route["model"], tier=route["tier"], versions=versions
+    )
 
 
 async def secret_of(target: PlannedTarget, finder: Finder) -> NamedSecret | None:

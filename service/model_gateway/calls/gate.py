@@ -1,7 +1,6 @@
 """Decides on model calls: before there is a connection, and again when they leave."""
 
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Container, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Final, TypeVar
@@ -11,17 +10,37 @@ from aiohttp import web
 
 from service.agent_tokens.authenticate import AgentAuthenticator, valid_token
 from service.agent_tokens.caller import Caller
+from service.call_recording.modes import RecordMode
+from service.call_recording.recorder import CallRecorder, recording_calls
 from service.errors import ServiceError, UnauthenticatedError
 from service.event_log.execute import Decide, execute
 from service.event_log.latest import LatestFacts
 from service.event_log.log import EventLog
-from service.event_log.unit_of_work import UnitOfWork
 from service.http.authentication import count_refused_token
+from service.identifiers import id_text
 from service.keys.key_ring import KeyRing
 from service.keys.vault import Vault
-from service.model_gateway.calls.deciding import CallRequest, plan_of_call, secret_of
+from service.model_gateway.calls.admission import (
+    Admission,
+    admission_of,
+    admit,
+    batched_call,
+)
+from service.model_gateway.calls.call_record import CallOutcome, CallRecord
+from service.model_gateway.calls.deciding import (
+    CallRequest,
+    RoutedCall,
+    route_call,
+    secret_of,
+)
 from service.model_gateway.calls.listing import CallableModel, callable_models
-from service.model_gateway.routing.plan import Plan, PlannedTarget
+from service.model_gateway.calls.recorder import (
+    AdmittedCall,
+    ModelCallEvents,
+    ModelCallRecorder,
+    RefusedModelCalls,
+)
+from service.model_gateway.routing.plan import PlannedTarget
 from service.secrets.sent import Credential, NamedSecret
 from service.users.tokens import AGENT_PREFIX
 
@@ -30,19 +49,17 @@ API_KEY: Final = "x-api-key"
 Decided = TypeVar("Decided")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
-    """The call may be sent to its target once, now, with this secret."""
-
-    secret: NamedSecret | None
+# The weaker promise of ``batched``: what a decision reads is at most this old.
+BATCHED_AGE_MAX_S: Final = 1.0
 
 
 class ModelGate:
-    """Decides on aggregates of the log."""
+    """Decides on aggregates of the log, and records through it."""
 
     def __init__(self, log: EventLog, key_ring: KeyRing, vault: Vault) -> None:
         self._log = log
         self._vault = vault
+        self.recorder: ModelCallRecorder = CallRecorder(log, ModelCallEvents())
         self._authenticator = AgentAuthenticator(log, key_ring.token_hash)
 
     async def caller(self, request: web.Request, agent_id: UUID) -> Caller:
@@ -61,15 +78,16 @@ class ModelGate:
             count_refused_token(request, header)
             raise
 
-    async def plan(self, call: CallRequest) -> Plan:
+    async def plan(self, call: CallRequest) -> RoutedCall:
         """Return what answers a call, as far as this process knows.
 
         :raises ServiceError: nothing does, by the log as it is
         """
+        self.recorder.refuse_if_full()
         try:
-            return await plan_of_call(call, LatestFacts(self._log))
+            return await route_call(call, LatestFacts(self._log))
         except ServiceError:
-            return await self._decided(call, partial(plan_of_call, call))
+            return await self._decided(call, partial(route_call, call))
 
     async def models(
         self, caller: Caller, dialects: Container[str]
@@ -78,14 +96,98 @@ class ModelGate:
         finder = LatestFacts(self._log)
         return await callable_models(caller.agent_id, dialects, finder)
 
-    async def admit(self, call: CallRequest, target: PlannedTarget) -> Admission | None:
-        """Decide on a call by the log as it is, when nothing but it is left to send.
+    async def admit(
+        self,
+        call: CallRequest,
+        record: CallRecord,
+        target: PlannedTarget,
+        opened: NamedSecret | None,
+    ) -> Admission | None:
+        """Decide on a call when nothing but it is left to send, and record that.
 
-        None if the target isn't one of the call's any more, or goes elsewhere.
+        It may be sent if the admission's secret is the one that was opened. None if the
+        target isn't one of the call's any more, or goes elsewhere.
 
         :raises ServiceError: it may not be made any more
         """
-        return await self._decided(call, partial(_admit, call, target))
+        is_strict = record.mode is RecordMode.STRICT
+        if not is_strict and record.planned is RecordMode.BATCHED:
+            found = await self._admit_batched(call, record, target, opened)
+            if found is not None or record.mode is RecordMode.BATCHED:
+                return found
+        # Until it is known: the client may leave while it is appended.
+        record.is_doubtful = record.mode is None
+        try:
+            admission = await self._decided(
+                call, partial(admit, call, record, target, opened)
+            )
+        except ServiceError:
+            record.is_doubtful = False
+            raise
+        record.is_doubtful = False
+        if admission is not None and admission.secret == opened:
+            _note(record, admission, RecordMode.STRICT)
+        return admission
+
+    async def _admit_batched(
+        self,
+        call: CallRequest,
+        record: CallRecord,
+        target: PlannedTarget,
+        opened: NamedSecret | None,
+    ) -> Admission | None:
+        """Decide on what this process knows; None if that takes the strict way.
+
+        :raises ServiceError: what was admitted in a batch may not be sent once more
+        """
+        await self._log.refresh(BATCHED_AGE_MAX_S)
+        latest = LatestFacts(self._log)
+        try:
+            await valid_token(latest, call.caller, datetime.now(UTC))
+            admission = await admission_of(call, target, latest)
+        except ServiceError:
+            if record.mode is None:
+                return None
+            raise
+        if admission is None or admission.routed.mode is not RecordMode.BATCHED:
+            return None
+        if admission.secret == opened:
+            self.recorder.batched(
+                call.caller.agent_id,
+                id_text(call.caller.token_id),
+                AdmittedCall(
+                    batched_call(record, admission),
+                    opened.used if opened else None,
+                ),
+            )
+            _note(record, admission, RecordMode.BATCHED)
+        return admission
+
+    def ended(self, record: CallRecord) -> None:
+        """Record how a call has ended, or that it was refused; returns before that."""
+        record.duration_ms = record.elapsed_ms()
+        if record.mode is RecordMode.BATCHED:
+            self.recorder.batched_ended(record.caller.agent_id, record)
+        elif record.mode is RecordMode.STRICT or record.is_doubtful:
+            self.recorder.ended(record)
+        else:
+            self.recorder.refused(
+                RefusedModelCalls(
+                    agent_id=record.caller.agent_id,
+                    token_id=record.caller.token_id,
+                    user_id=record.caller.user_id,
+                    dialect=record.dialect.value,
+                    asked_for=record.asked_for,
+                    reason=record.reason or CallOutcome.STOPPED.value,
+                    session_id=record.session_id,
+                    trace_id=record.trace_id,
+                )
+            )
+
+    async def running(self, _app: web.Application) -> AsyncIterator[None]:
+        """Record in the background while the application runs."""
+        async with recording_calls(self.recorder):
+            yield
 
     async def secret(self, target: PlannedTarget) -> NamedSecret | None:
         """Return the secret of a target's calls, as far as this process knows."""
@@ -104,19 +206,9 @@ class ModelGate:
         return decided
 
 
-async def _admit(
-    call: CallRequest, target: PlannedTarget, work: UnitOfWork
-) -> Admission | None:
-    await valid_token(work, call.caller, work.at)
-    plan = await plan_of_call(call, work)
-    for planned in plan.targets:
-        if planned.key == target.key and planned.base_url == target.base_url:
-            secret = await secret_of(planned, work)
-            needs_one = planned.connection.settings["credential"] is not None
-            if needs_one and secret is None:
-                return None
-            return Admission(secret=secret)
-    return None
+def _note(record: CallRecord, admission: Admission, mode: RecordMode) -> None:
+    record.mode, record.target = mode, admission.target
+    record.times_admitted += 1
 
 
 def presented_token(request: web.Request) -> str:

@@ -1,12 +1,17 @@
 """A connection to a server that answers model calls."""
 
+from typing import Any
 from uuid import UUID
 
 from eventsourcing.domain import event
 
 from service.aggregate import LoggedAggregate
 from service.events import Id, Named, Published, differences, listed
-from service.model_gateway.connections.settings import ConnectionSettings, texts_of
+from service.model_gateway.connections.settings import (
+    ConnectionSettings,
+    texts_of,
+    with_record_mode,
+)
 
 
 class ModelConnection(LoggedAggregate):
@@ -19,8 +24,13 @@ class ModelConnection(LoggedAggregate):
         """
 
         TOPIC = "model_connection.registered"
+        class_version = 2  # 2: with ``record_mode``
         owner_id: Published[Id]
         settings: Published[ConnectionSettings]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            state["settings"] = with_record_mode(state["settings"])
 
         @property
         def name(self) -> str:
@@ -41,8 +51,14 @@ class ModelConnection(LoggedAggregate):
         """
 
         TOPIC = "model_connection.edited"
+        class_version = 2  # 2: with ``record_mode``
         settings: Published[ConnectionSettings]
         previous: Published[ConnectionSettings]
+
+        @staticmethod
+        def upcast_v1_v2(state: dict[str, Any]) -> None:
+            for name in ("settings", "previous"):
+                state[name] = with_record_mode(state[name])
 
         @property
         def name(self) -> str:
@@ -77,6 +93,7 @@ class ModelConnection(LoggedAggregate):
             aggregate.is_retired = True
 
     TOPIC = "model_connection"
+    class_version = 2  # with the record mode
 
     @event(Created)
     def __init__(self, owner_id: str, settings: ConnectionSettings) -> None:

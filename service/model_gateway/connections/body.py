@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from service.call_recording.modes import RecordMode
 from service.http.requests import Name, RequestModel
 from service.model_gateway.connections.base_url import BaseUrl
 from service.model_gateway.connections.settings import (
@@ -60,6 +61,18 @@ Credential = Annotated[
 ]
 
 
+Mode = Annotated[
+    RecordMode,
+    Field(
+        description=(
+            "`strict`: each call is on record before it is sent. `batched`: up to "
+            "100 ms later, together with others, and what was taken back may be used "
+            "for a second. A call is batched if all targets of its preset are."
+        )
+    ),
+]
+
+
 class ConnectionBody(RequestModel):
     """All settings of a connection: nothing that it has is left as it is."""
 
@@ -78,6 +91,7 @@ class ConnectionBody(RequestModel):
         Field(description="Whose prices its calls have, in the provider catalog."),
     ]
     credential: Credential
+    record_mode: Mode
 
     @property
     def settings(self) -> ConnectionSettings:
@@ -88,8 +102,10 @@ class ConnectionBody(RequestModel):
             "dialects": in_order(self.dialects),
             "provider": self.provider,
             "credential": None if credential is None else credential.credential,
+            "record_mode": self.record_mode.value,
         }
 
 
 class NewConnection(ConnectionBody):
     credential: Credential = None
+    record_mode: Mode = RecordMode.STRICT

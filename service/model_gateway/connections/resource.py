@@ -5,6 +5,7 @@ from uuid import UUID
 
 from typing_extensions import TypedDict
 
+from service.call_recording.modes import RecordMode
 from service.model_gateway.connections.aggregate import ModelConnection
 from service.model_gateway.connections.settings import ConnectionCredential
 from service.model_gateway.dialects import Dialect
@@ -20,6 +21,7 @@ class ConnectionResource(TypedDict):
     dialects: list[Dialect]
     provider: str
     credential: ConnectionCredential | None
+    record_mode: RecordMode
     version: int
     created_at: datetime
     updated_at: datetime
@@ -35,6 +37,7 @@ def connection_resource(connection: ModelConnection) -> ConnectionResource:
         "dialects": [Dialect(each) for each in settings["dialects"]],
         "provider": settings["provider"],
         "credential": settings["credential"],
+        "record_mode": RecordMode(settings["record_mode"]),
         "version": connection.version,
         "created_at": connection.created_on,
         "updated_at": connection.modified_on,

@@ -1,6 +1,7 @@
 """The settings of a connection, as its events hold them."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from typing_extensions import TypedDict
 
@@ -19,7 +20,8 @@ class ConnectionCredential(TypedDict):
 class ConnectionSettings(TypedDict):
     """Where calls go; ``provider`` is the key in the price catalog.
 
-    Without a ``credential`` calls carry none.
+    Without a ``credential`` calls carry none. ``record_mode`` is ``strict`` or
+    ``batched``.
     """
 
     name: str
@@ -27,6 +29,12 @@ class ConnectionSettings(TypedDict):
     dialects: list[str]
     provider: str
     credential: ConnectionCredential | None
+    record_mode: str
+
+
+def with_record_mode(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of an event from before calls were recorded."""
+    return {**settings, "record_mode": "strict"}
 
 
 def texts_of(settings: ConnectionSettings) -> Mapping[str, str]:
@@ -39,5 +47,6 @@ def texts_of(settings: ConnectionSettings) -> Mapping[str, str]:
         "provider": settings["provider"],
         "secret": credential["secret_name"] if credential else "none",
         "header": credential["header"] if credential else "none",
+        "record mode": settings["record_mode"],
         "scheme": (credential["scheme"] or "none") if credential else "none",
     }

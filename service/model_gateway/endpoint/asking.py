@@ -7,6 +7,7 @@ from typing import Final
 from multidict import CIMultiDict
 
 from service.errors import ServiceError, UnavailableError
+from service.model_gateway.calls.call_record import AttemptOutcome
 from service.model_gateway.calls.gate import ModelGate
 from service.model_gateway.endpoint.answers import (
     Answer,
@@ -30,6 +31,7 @@ CONNECTIONS_MAX: Final = 3
 OPENINGS_MAX: Final = 3
 # A shorter one may stand anywhere by chance.
 SECRET_BYTES_MIN: Final = 8
+CLOSES: Final = "the provider closes its connections"
 CHANGED: Final = "the target has changed meanwhile"
 NO_CREDENTIAL: Final = "the provider's credential can't be opened"
 REDIRECTED: Final = "the provider redirects; its connection needs the final base URL"
@@ -61,7 +63,7 @@ class Asking:
                         first = await response.read()
             except TimeoutError:
                 late = f"the provider's answer didn't begin within {first_byte_s} s"
-                raise NoAnswerError(late) from None
+                raise NoAnswerError(late, AttemptOutcome.LATE) from None
             response.allow_silence(terms["idle_timeout_s"])
             answer = await held_answer(response, first)
             _refuse_unusable(answer, credential)
@@ -82,7 +84,7 @@ class Asking:
                 connection = kept or await self._connections.connect(url)
             except ConnectError as error:
                 unreachable = f"the provider can't be reached: {error.detail}"
-                raise NoAnswerError(unreachable) from None
+                raise NoAnswerError(unreachable, AttemptOutcome.UNREACHABLE) from None
             # Another call may have reserved it by the time that this one is answered.
             reservation = connection.reservation
             try:
@@ -91,7 +93,7 @@ class Asking:
                 continue
             finally:
                 connection.release(reservation)
-        raise NoAnswerError("the provider closes its connections")
+        raise NoAnswerError(CLOSES, AttemptOutcome.CUT)
 
     async def _admitted(
         self, call: ClientCall, target: PlannedTarget, connection: Connection, url: str
@@ -104,14 +106,16 @@ class Asking:
         secret = await self._gate.secret(target)
         for _ in range(OPENINGS_MAX):
             value = None if secret is None else await self._opened(secret)
-            admission = await self._gate.admit(call.request, target)
+            admission = await self._gate.admit(
+                call.request, call.record, target, secret
+            )
             if admission is None:
-                raise NotAskedError(CHANGED)
+                raise NotAskedError(CHANGED, AttemptOutcome.CHANGED)
             if admission.secret == secret:
                 break
             secret = admission.secret
         else:
-            raise NotAskedError(CHANGED)
+            raise NotAskedError(CHANGED, AttemptOutcome.CHANGED)
         headers = CIMultiDict(call.headers)
         if secret is not None and value is not None:
             headers[secret.header] = value
@@ -130,7 +134,9 @@ class Asking:
         except UnavailableError:
             raise
         except ServiceError:
-            raise NotAskedError(NO_CREDENTIAL) from None
+            raise NotAskedError(
+                NO_CREDENTIAL, AttemptOutcome.CREDENTIAL_UNUSABLE
+            ) from None
         return value.get_secret_value()
 
 
@@ -145,10 +151,10 @@ def _url(base_url: str, call: ClientCall) -> str:
 def _refuse_unusable(answer: Answer, credential: str | None) -> None:
     if HTTPStatus.MULTIPLE_CHOICES <= answer.status < HTTPStatus.BAD_REQUEST:
         # A client would follow it with the agent's token.
-        raise NoAnswerError(REDIRECTED)
+        raise NoAnswerError(REDIRECTED, AttemptOutcome.REDIRECTED)
     secret = (credential or "").rpartition(" ")[2].encode()
     if len(secret) < SECRET_BYTES_MIN:
         return
     fields = answer.response.fields
     if secret in answer.held or any(secret in value for _, value in fields):
-        raise NoAnswerError(REPEATED_CREDENTIAL)
+        raise NoAnswerError(REPEATED_CREDENTIAL, AttemptOutcome.CREDENTIAL_REPEATED)

@@ -3,9 +3,11 @@
 import logging
 from dataclasses import dataclass
 from math import ceil
+from time import monotonic
 
 from service.circuit_breaker import REST_MAX_S
 from service.errors import UnavailableError
+from service.model_gateway.calls.call_record import NO_ANSWER, AttemptOutcome
 from service.model_gateway.calls.suspensions import Suspensions, Trial
 from service.model_gateway.endpoint.answers import (
     Answer,
@@ -58,8 +60,9 @@ class Attempts:
         tried = 0
         try:
             for target in targets:
-                trial = self._suspensions.trial(target)
+                trial, since = self._suspensions.trial(target), monotonic()
                 if trial is None:
+                    call.record.attempt(target, AttemptOutcome.SUSPENDED, since=since)
                     continue
                 tried += 1
                 try:
@@ -83,7 +86,7 @@ class Attempts:
             raise self._all_suspended(targets)
         raise UnavailableError(
             f"no provider has answered: {'; '.join(dict.fromkeys(reasons))}",
-            code="no_answer",
+            code=NO_ANSWER,
         )
 
     async def _one(
@@ -93,18 +96,23 @@ class Attempts:
 
         :raises NoAnswerError: there is none
         """
+        since, admitted = monotonic(), call.record.times_admitted
         try:
             answer = await self._asking.ask(call, target, terms)
-        except NotAskedError:
-            trial.undecided()
-            raise
-        except NoAnswerError:
-            trial.failed()
+        except NoAnswerError as error:
+            if isinstance(error, NotAskedError):
+                trial.undecided()
+            else:
+                trial.failed()
+            call.record.attempt(target, error.outcome, since=since)
             raise
         except BaseException:
             trial.undecided()
+            if call.record.times_admitted > admitted:
+                call.record.attempt(target, AttemptOutcome.GIVEN_UP, since=since)
             raise
-        reason = _falls_back(call, answer, terms, trial)
+        outcome, reason = _falls_back(call, answer, terms, trial)
+        call.record.attempt(target, outcome, since=since, status=answer.status)
         if reason is None:
             trial.has_begun()
             return Answered(answer=answer, target=target, trial=trial)
@@ -139,19 +147,19 @@ def _log(call: ClientCall, target: PlannedTarget, reason: str) -> None:
 
 def _falls_back(
     call: ClientCall, answer: Answer, terms: PresetTerms, trial: Trial
-) -> str | None:
-    """Say why another target is to answer, if so, and leave this one alone."""
+) -> tuple[AttemptOutcome, str | None]:
+    """Say whether another target is to answer, and why, and leave this one alone."""
     status, rest_s = answer.status, retry_after_s(answer.response)
     if is_out_of_credit(status, answer.held):
         trial.suspend(REST_MAX_S)
-        return "it is out of credit"
+        return AttemptOutcome.OUT_OF_CREDIT, "it is out of credit"
     if answer.is_stream and has_failed_at_once(call.endpoint.dialect, answer.held):
         trial.failed()
-        return "its stream began with an error"
+        return AttemptOutcome.STREAM_ERROR, "its stream began with an error"
     if status not in terms["fall_back_on"]:
-        return None
+        return AttemptOutcome.ANSWERED, None
     if status == TOO_MANY_REQUESTS or rest_s is not None:
         trial.suspend(rest_s)
     else:
         trial.failed()
-    return f"it answered by status {status}"
+    return AttemptOutcome.STATUS, f"it answered by status {status}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
+from service.model_gateway.calls.call_record import CallRecord
 from service.model_gateway.calls.deciding import CallRequest
 from service.model_gateway.protocol.body import CallBody
 from service.model_gateway.protocol.endpoints import Endpoint
@@ -15,12 +16,15 @@ from service.model_gateway.protocol.endpoints import Endpoint
 class ClientCall:
     """``headers`` are for the provider, without its credential.
 
+    ``session`` is what the client names as its session, of whatever characters.
     ``hold`` bounds the memory that bodies take together, until :meth:`drop_body`.
     """
 
     http: web.Request
     endpoint: Endpoint
     request: CallRequest
+    record: CallRecord
+    session: str | None
     headers: Mapping[str, str] = field(repr=False)
     body: CallBody
     hold: ExitStack

@@ -4,18 +4,18 @@ import asyncio
 import logging
 from typing import Final
 
-import orjson
 from aiohttp import web
 
 from service.errors import UnavailableError
-from service.http.disconnect import cancelled_on_disconnect
-from service.model_gateway.calls.choosing import Stays, in_order
-from service.model_gateway.calls.sessions import conversation_of, session_of
-from service.model_gateway.endpoint.answers import Answer, NoAnswerError, PassedOn
+from service.http.disconnect import cancelled_on_disconnect, is_connected
+from service.model_gateway.calls.call_record import NO_ANSWER, CallOutcome
+from service.model_gateway.calls.choosing import Stays, chosen_by, in_order
+from service.model_gateway.calls.sessions import conversation_of
+from service.model_gateway.endpoint.answers import Answer, NoAnswerError
 from service.model_gateway.endpoint.attempts import Answered, Attempts
 from service.model_gateway.endpoint.client_call import ClientCall
+from service.model_gateway.endpoint.passed_on import PassedOn
 from service.model_gateway.protocol.body import estimated_tokens
-from service.model_gateway.protocol.endpoints import RESPONSES
 from service.model_gateway.protocol.streams import stream_of
 from service.model_gateway.routing.plan import Plan
 from service.pacing import INLINE_BYTES_MAX, in_thread
@@ -45,48 +45,58 @@ class Forwarder:
         try:
             with cancelled_on_disconnect(call.http):
                 async with asyncio.timeout(total_s):
-                    answered, names = await self._answered(call, plan)
+                    answered, session = await self._answered(call, plan)
                     passed = self._passed_on(call, answered.answer)
-                    await self._run(passed, answered, plan, names)
+                    await self._run(passed, answered, plan, session)
         except NoAnswerError as error:
-            return await _ended(call, passed, str(error))
+            return await _ended(call, passed, str(error), CallOutcome.CUT)
         except TimeoutError:
-            return await _ended(call, passed, f"the call took more than {total_s} s")
+            late = f"the call took more than {total_s} s"
+            return await _ended(call, passed, late, CallOutcome.TIMEOUT)
         except asyncio.CancelledError:
             if passed is not None:
                 passed.fail_at_once(STOPPING)
             raise
+        finally:
+            if passed is not None:
+                passed.note(call.record)
         return passed.response
 
     async def _answered(
         self, call: ClientCall, plan: Plan
-    ) -> tuple[Answered, list[str | None]]:
-        """Return an answer that has begun, and what stays with its target."""
+    ) -> tuple[Answered, str | None]:
+        """Return an answer that has begun, and the session that stays with it."""
         members = call.body.members
         named = members.get("previous_response_id")
         previous = named if isinstance(named, str) else None
-        session = session_of(call.http.headers, members) or conversation_of(members)
+        session = call.session or conversation_of(members)
+        stays_with = self._stays.target(plan, session)
+        continues_with = self._stays.target(plan, previous)
+        tokens = await _input_tokens(call, plan)
         targets = in_order(
             plan,
             session=session,
-            stays_with=self._stays.target(plan, session),
-            continues_with=self._stays.target(plan, previous),
-            input_tokens=await _input_tokens(call, plan),
+            stays_with=stays_with,
+            continues_with=continues_with,
+            input_tokens=tokens,
+        )
+        call.record.chosen_by = chosen_by(
+            targets[0], stays_with, continues_with, tokens
         )
         answered = await self._attempts.answered(call, targets, plan.preset.terms)
+        call.record.first_byte_ms = call.record.elapsed_ms()
         call.drop_body()
-        return answered, [session, _response_id(call, answered.answer)]
+        return answered, session
 
     def _passed_on(self, call: ClientCall, answer: Answer) -> PassedOn:
+        dialect = call.endpoint.dialect
         stream = None
         if answer.is_stream:
-            stream = stream_of(
-                call.endpoint.dialect, withholds_usage=call.body.withholds_usage
-            )
-        return PassedOn(call.http, answer, stream, self._room)
+            stream = stream_of(dialect, withholds_usage=call.body.withholds_usage)
+        return PassedOn(call.http, dialect, answer, stream, self._room)
 
     async def _run(
-        self, passed: PassedOn, answered: Answered, plan: Plan, names: list[str | None]
+        self, passed: PassedOn, answered: Answered, plan: Plan, session: str | None
     ) -> None:
         """Pass an answer on; how it ends says how its target is."""
         trial = answered.trial
@@ -101,23 +111,11 @@ class Forwarder:
             answered.answer.response.close()
             # Some clients leave when the last event has come.
             if trial is not None and passed.has_ended:
-                self._stays.keep(plan, answered.target, *names, passed.response_id)
+                self._stays.keep(plan, answered.target, session, passed.response_id)
                 if passed.has_failed:
                     trial.failed()
                 else:
                     trial.succeeded()
-
-
-def _response_id(call: ClientCall, answer: Answer) -> str | None:
-    """Return the id by which others go on from a response that is whole."""
-    if call.endpoint != RESPONSES or not answer.is_whole:
-        return None
-    try:
-        document = orjson.loads(answer.held)
-    except orjson.JSONDecodeError:
-        return None
-    found = document.get("id") if isinstance(document, dict) else None
-    return found if isinstance(found, str) else None
 
 
 async def _input_tokens(call: ClientCall, plan: Plan) -> int | None:
@@ -131,15 +129,18 @@ async def _input_tokens(call: ClientCall, plan: Plan) -> int | None:
 
 
 async def _ended(
-    call: ClientCall, passed: PassedOn | None, message: str
+    call: ClientCall, passed: PassedOn | None, message: str, outcome: CallOutcome
 ) -> web.StreamResponse:
     """Return the response of a call that went wrong, which may have begun before.
 
     :raises UnavailableError: it hasn't
     :raises ConnectionError: the client has left, or doesn't read
     """
+    # Of a client that has left, the connection to the provider is closed, too.
+    if is_connected(call.http):
+        call.record.outcome = outcome
     if passed is None or not passed.has_begun:
-        raise UnavailableError(message, code="no_answer") from None
+        raise UnavailableError(message, code=NO_ANSWER) from None
     logger.warning(
         "a model call's answer was not passed on whole: %s",
         message,

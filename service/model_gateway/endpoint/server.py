@@ -9,11 +9,15 @@ from aiohttp import web
 from service.agent_tokens.caller import Caller
 from service.errors import MalformedRequestError, NotFoundError
 from service.http.body import read_upload, uploading
+from service.http.disconnect import is_connected
 from service.http.envelope import JSON, to_json
 from service.http.telemetry import REQUEST_ID, TRACEPARENT
+from service.http.trace_context import TraceContext
+from service.model_gateway.calls.call_record import CallRecord, recordable
 from service.model_gateway.calls.deciding import CallRequest, ModelNotFoundError
 from service.model_gateway.calls.gate import ModelGate, presented_token
 from service.model_gateway.calls.listing import CallableModel
+from service.model_gateway.calls.sessions import session_of
 from service.model_gateway.endpoint.client_call import ClientCall
 from service.model_gateway.endpoint.forwarding import Forwarder
 from service.model_gateway.endpoint.limits import BODY_BYTES_MAX, CallLimits
@@ -25,6 +29,7 @@ from service.pacing import INLINE_BYTES_MAX, in_thread
 
 # As long as of most: prompts with images are large.
 UPLOAD_TIMES: Final = 4
+SESSION_CHARACTERS_MAX: Final = 128
 
 
 class ModelServer:
@@ -44,13 +49,36 @@ class ModelServer:
         :raises ConnectionError: the client has left, or doesn't read
         """
         caller = await self._gate.caller(request, agent_id)
+        record = CallRecord(
+            caller=caller,
+            dialect=endpoint.dialect,
+            counts_only=endpoint.counts_only,
+            trace_id=TraceContext.of({}, request.headers).trace_id,
+        )
+        try:
+            return await self._answer(request, endpoint, record)
+        except BaseException as error:
+            record.fail(error, has_client=is_connected(request))
+            raise
+        finally:
+            self._gate.ended(record)
+
+    async def _answer(
+        self, request: web.Request, endpoint: Endpoint, record: CallRecord
+    ) -> web.StreamResponse:
+        caller = record.caller
         if presented_token(request) in request.rel_url.raw_query_string:
             raise MalformedRequestError(
                 "the token must not be in the query: it would reach the provider"
             )
-        with self._limits.counted(agent_id), ExitStack() as hold:
-            hold.enter_context(self._limits.held(agent_id, request.content_length))
+        with self._limits.counted(caller.agent_id), ExitStack() as hold:
+            size = request.content_length
+            hold.enter_context(self._limits.held(caller.agent_id, size))
             body = await _read(request, endpoint)
+            session = session_of(request.headers, body.members)
+            record.asked_for = recordable(body.model)
+            record.session_id = recordable(session, SESSION_CHARACTERS_MAX)
+            record.request_bytes = len(body.content)
             asked = CallRequest(
                 caller=caller,
                 dialect=endpoint.dialect,
@@ -58,16 +86,19 @@ class ModelServer:
                 request_id=request[REQUEST_ID],
                 traceparent=request.get(TRACEPARENT),
             )
-            plan = await self._gate.plan(asked)
+            routed = await self._gate.plan(asked)
+            record.planned = routed.mode
             call = ClientCall(
                 http=request,
                 endpoint=endpoint,
                 request=asked,
+                record=record,
+                session=session,
                 headers=to_provider(request.headers, presented_token(request)),
                 body=body,
                 hold=hold,
             )
-            return await self._forwarder.answer(call, plan)
+            return await self._forwarder.answer(call, routed.plan)
 
     async def models(
         self, request: web.Request, agent_id: UUID, api: Api

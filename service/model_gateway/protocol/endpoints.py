@@ -26,6 +26,10 @@ class Endpoint:
         return API_OF[self.dialect]
 
     @property
+    def counts_only(self) -> bool:
+        return bool(self.suffix)
+
+    @property
     def path(self) -> str:
         """Return what follows ``/v1`` here, and the base URL of a connection there."""
         return PATHS[self.dialect] + self.suffix

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 import orjson
@@ -11,6 +11,8 @@ from service.model_gateway.dialects import Dialect
 from service.model_gateway.protocol.endpoints import Api
 from service.model_gateway.protocol.errors import error_body
 from service.model_gateway.protocol.limited import is_of_provider
+from service.model_gateway.calls.figures import Figures
+from service.model_gateway.protocol.usage import figures_of
 from service.upstream_http.event_scanner import EventScanner, Marker
 
 ERROR: Final = Marker(b'"error"')
@@ -20,6 +22,11 @@ LAST_OF_RESPONSE: Final = (
     "response.failed",
     "response.incomplete",
 )
+# What of a document its figures are read of.
+NAMES: Final = ("model", "id")
+FIGURES: Final = (*NAMES, "usage", "service_tier")
+# Those of a message's beginning aren't the last ones.
+UNFINISHED: Final = ("output_tokens", "output_tokens_details")
 # Of a response that has begun, what one that has failed repeats.
 OF_RESPONSE: Final = (
     "id",
@@ -42,6 +49,7 @@ class ModelStream(ABC):
     Events with ``numbered`` say how many there were, where the dialect counts them.
     """
 
+    dialect: ClassVar[Dialect]
     markers: ClassVar[Sequence[Marker]]
     numbered: ClassVar[bytes] = b""
 
@@ -49,6 +57,18 @@ class ModelStream(ABC):
         self.has_ended = False
         self.has_failed = False
         self.response_id: str | None = None
+        self._said: dict[str, Any] = {}
+
+    @property
+    def figures(self) -> Figures:
+        """What the events have said of the whole answer until now."""
+        return figures_of(self.dialect, self._said)
+
+    def _keep(self, said: Mapping[str, Any], names: Iterable[str] = FIGURES) -> None:
+        """Keep what figures are read of; reading them is for the end of a stream."""
+        for name in names:
+            if value := said.get(name):
+                self._said[name] = value
 
     def examine(self, event: bytes) -> bool:
         """Take in an event; return whether the client gets it."""
@@ -70,6 +90,7 @@ class ModelStream(ABC):
 class ChatStream(ModelStream):
     """Chat completions; ``withholds_usage`` that the client hasn't asked for."""
 
+    dialect = Dialect.OPENAI_CHAT
     markers = (Marker(b'"usage"', unless=b'"usage":null'), Marker(b"[DONE]"), ERROR)
 
     def __init__(self, *, withholds_usage: bool = False) -> None:
@@ -83,6 +104,7 @@ class ChatStream(ModelStream):
         return super().examine(event)
 
     def _takes(self, document: dict[str, Any]) -> bool:
+        self._keep(document)
         if document.get("error") is not None and not document.get("choices"):
             self.has_ended = True
             self.has_failed = is_of_provider(document["error"])
@@ -97,6 +119,7 @@ class ChatStream(ModelStream):
 class ResponsesStream(ModelStream):
     """Responses."""
 
+    dialect = Dialect.OPENAI_RESPONSES
     markers = (Marker(b'"response"'), ERROR)
     numbered = b'"sequence_number"'
 
@@ -112,6 +135,7 @@ class ResponsesStream(ModelStream):
             }
             found = response.get("id")
             self.response_id = found if isinstance(found, str) else None
+            self._keep(response, FIGURES if kind in LAST_OF_RESPONSE else NAMES)
         if kind in LAST_OF_RESPONSE or kind == "error":
             self.has_ended = True
             failed = response if isinstance(response, dict) else document
@@ -138,14 +162,28 @@ class ResponsesStream(ModelStream):
 class MessagesStream(ModelStream):
     """Anthropic messages."""
 
+    dialect = Dialect.ANTHROPIC_MESSAGES
     markers = (Marker(b"message_"), ERROR)
 
     def _takes(self, document: dict[str, Any]) -> bool:
-        kind = document.get("type")
+        kind, usage = document.get("type"), document.get("usage")
+        if kind == "message_start" and isinstance(document.get("message"), dict):
+            self._begin(document["message"])
+        elif kind == "message_delta" and isinstance(usage, dict):
+            # Counts of the whole message until then, and not all of them.
+            later = {name: usage[name] for name in usage if usage[name] is not None}
+            self._said["usage"] = {**self._said.get("usage", {}), **later}
         if kind in ("message_stop", "error"):
             self.has_ended = True
             self.has_failed = is_of_provider(document.get("error"))
         return True
+
+    def _begin(self, message: dict[str, Any]) -> None:
+        self._keep(message, NAMES)
+        usage = message.get("usage")
+        if isinstance(usage, dict):
+            begun = {name: usage[name] for name in usage if name not in UNFINISHED}
+            self._said["usage"] = begun
 
     def failure(self, message: str, _last: bytes, /) -> bytes:
         body = error_body(Api.ANTHROPIC, 500, message, code="no_answer")

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 from aiohttp import web
 
 from service.agent_tokens.caller import Caller
+from service.call_recording.modes import RecordMode
 from service.errors import NotFoundError, UnauthenticatedError
 from service.gateway.definition import ToolDefinition
 from service.gateway.gate import (
@@ -19,7 +20,6 @@ from service.gateway.gate import (
     ObservedTools,
     Outcome,
     Pending,
-    RecordMode,
     RefusalReason,
     Refused,
     ToolList,

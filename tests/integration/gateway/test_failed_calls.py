@@ -9,8 +9,9 @@ import pytest
 from aiohttp import web
 
 from service import outages
+from service.call_recording.modes import RecordMode
 from service.gateway.endpoint.failed_calls import FailedCalls
-from service.gateway.gate import Outcome, RecordMode, Upstream
+from service.gateway.gate import Outcome, Upstream
 from service.gateway.upstream.errors import NO_ANSWER, UpstreamError, bad_status
 from service.outages import CALM_S
 from tests.integration.gateway.plain_upstream import drop, hello

@@ -26,6 +26,7 @@ def settings(**other: Any) -> ConnectionSettings:
         "dialects": [ANTHROPIC],
         "provider": "anthropic",
         "credential": None,
+        "record_mode": "strict",
     }
     return {**given, **other}  # type: ignore[typeddict-item]  # the test's own words
 

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
+from service.http.app_keys import EVENT_LOG
 from service.model_gateway.presets.terms import TARGETS_MAX
 from service.model_gateway.routing.terms import ROUTES_MAX
 from service.model_gateway.tiers.body import TIERS_MAX
+from tests.support.model_gateway.recording import record_call
 from tests.support.operations.asks import Ask, World, json_ask, whole_page
 from tests.support.operations.declaration import WalkedOperations
 from tests.support.operations.walk import Walk
@@ -37,6 +40,8 @@ ACCESS = """
     put_model_routing                   404      403      404      200     403
     post_model_routing_preview          404      403      404      200     403
     post_model_routing_restore          404      403      404      200     403
+    get_model_calls                     200      200      200      200     200
+    get_model_call                      404      200      404      200     404
 """
 
 
@@ -51,6 +56,7 @@ def connection(**other: Any) -> dict[str, Any]:
             "header": "x-api-key",
             "scheme": None,
         },
+        "record_mode": "strict",
         **other,
     }
 
@@ -123,6 +129,14 @@ async def _make_routing(walk: Walk) -> None:
     asked = {"model": "claude-haiku-4-5", "input_tokens": 250_000}
     await walk.call("get_model_routing_explanation", query=asked)
     await walk.call("get_agent_models")
+    walk.ids["model_call_id"] = await record_call(
+        walk.caller.client.app,
+        UUID(walk.ids["agent_id"]),
+        UUID(walk.ids["agent_token_id"]),
+    )
+    walk.position = (await walk.caller.client.app[EVENT_LOG].head()).position
+    await walk.call("get_model_calls", query={"agent_id": walk.ids["agent_id"]})
+    await walk.call("get_model_call")
 
 
 async def end(walk: Walk) -> None:
@@ -227,7 +241,7 @@ OTHER_PATHS = ("get_model_gateway", "get_other_path", "post_other_path")
 
 
 OPERATIONS = WalkedOperations(
-    after=("agents", "secrets", "price_catalog"),
+    after=("agents", "agent_tokens", "secrets", "price_catalog"),
     make=make,
     end=end,
     access=ACCESS,
@@ -238,6 +252,7 @@ OPERATIONS = WalkedOperations(
     worst={
         **dict.fromkeys(FORWARDED, _calls),
         "get_model_connections": whole_page,
+        "get_model_calls": whole_page,
         "get_presets": whole_page,
         "post_preset": _preset,
         "put_preset": _preset,
@@ -252,6 +267,7 @@ OPERATIONS = WalkedOperations(
     },
     simple=frozenset(
         [
+            "get_model_call",
             *OF_LISTS,
             *OTHER_PATHS,
             "delete_model_connection",

@@ -6,8 +6,9 @@ from uuid import uuid4
 
 import pytest
 
+from service.call_recording.modes import RecordMode
 from service.errors import ConflictError
-from service.gateway.gate import RecordMode, Upstream
+from service.gateway.gate import Upstream
 from service.gateway.health.explain import explain
 from service.gateway.upstream.errors import Cause, NotConnectedError
 from service.upstream_http.connect_errors import connect_error

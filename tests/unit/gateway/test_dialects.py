@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from uuid import uuid4
 
-from service.gateway.gate import RecordMode, Upstream
+from service.call_recording.modes import RecordMode
+from service.gateway.gate import Upstream
 from service.gateway.upstream.dialects import (
     REMEMBERED_S,
     Dialect,

@@ -4,10 +4,11 @@ import gc
 from uuid import UUID, uuid4
 from weakref import ref
 
+from service.call_recording.modes import RecordMode
 from service.event_log.history import History
 from service.gateway.definition import ToolDefinition
 from service.gateway.endpoint.catalog import ToolCatalog
-from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
+from service.gateway.gate import ListedTool, ToolList, Upstream
 from service.gateway.kept_lists import KeptList, KeptLists
 
 BYTES_MAX = 1_000_000

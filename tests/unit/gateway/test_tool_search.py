@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.call_recording.modes import RecordMode
 from service.errors import TooManyRequestsError
 from service.gateway.definition import ToolDefinition
 from service.gateway.endpoint.catalog import Tools
@@ -21,7 +22,7 @@ from service.gateway.endpoint.tool_search import (
     FIND_TOOLS,
     ToolSearch,
 )
-from service.gateway.gate import ListedTool, RecordMode, ToolList, Upstream
+from service.gateway.gate import ListedTool, ToolList, Upstream
 from service.gateway.protocol.messages import Message
 from service.gateway.upstream.limits import CALLS_OF_AGENT_MAX
 from service.tool_definitions.aliases import aliases_of

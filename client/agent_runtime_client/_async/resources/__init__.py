@@ -9,6 +9,7 @@ from agent_runtime_client._async.resources.audit import AsyncAuditResource
 from agent_runtime_client._async.resources.calls import AsyncCallsResource
 from agent_runtime_client._async.resources.connectors import AsyncConnectorsResource
 from agent_runtime_client._async.resources.contracts import AsyncContractsResource
+from agent_runtime_client._async.resources.model_calls import AsyncModelCallsResource
 from agent_runtime_client._async.resources.model_connections import (
     AsyncModelConnectionsResource,
 )
@@ -54,6 +55,10 @@ class AsyncResources:
     @cached_property
     def contracts(self) -> AsyncContractsResource:
         return AsyncContractsResource(self._caller)
+
+    @cached_property
+    def model_calls(self) -> AsyncModelCallsResource:
+        return AsyncModelCallsResource(self._caller)
 
     @cached_property
     def model_connections(self) -> AsyncModelConnectionsResource:

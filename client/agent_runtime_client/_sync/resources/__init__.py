@@ -10,6 +10,7 @@ from agent_runtime_client._sync.resources.audit import AuditResource
 from agent_runtime_client._sync.resources.calls import CallsResource
 from agent_runtime_client._sync.resources.connectors import ConnectorsResource
 from agent_runtime_client._sync.resources.contracts import ContractsResource
+from agent_runtime_client._sync.resources.model_calls import ModelCallsResource
 from agent_runtime_client._sync.resources.model_connections import (
     ModelConnectionsResource,
 )
@@ -55,6 +56,10 @@ class Resources:
     @cached_property
     def contracts(self) -> ContractsResource:
         return ContractsResource(self._caller)
+
+    @cached_property
+    def model_calls(self) -> ModelCallsResource:
+        return ModelCallsResource(self._caller)
 
     @cached_property
     def model_connections(self) -> ModelConnectionsResource:

@@ -14,6 +14,7 @@ from agent_runtime_client.models import (
     ConnectionResource,
     ConnectionWithPresets,
     Dialect,
+    RecordMode,
 )
 from agent_runtime_client.not_given import NOT_GIVEN, NotGiven
 
@@ -32,6 +33,7 @@ class ModelConnectionsResource:
         dialects: Sequence[Dialect],
         provider: str,
         credential: ConnectionCredentialBody | None | NotGiven = NOT_GIVEN,
+        record_mode: RecordMode | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> ConnectionResource:
         """Register a connection to a server that answers model calls.
@@ -45,6 +47,10 @@ class ModelConnectionsResource:
         :param dialects: What the server speaks; nothing is translated.
         :param provider: Whose prices its calls have, in the provider catalog.
         :param credential: What its calls carry; null for a server without keys.
+        :param record_mode: `strict`: each call is on record before it is sent.
+            `batched`: up to 100 ms later, together with others, and what was taken back
+            may be used for a second. A call is batched if all targets of its preset
+            are.
         """
         return self._caller.model(
             operations.POST_MODEL_CONNECTION,
@@ -55,6 +61,7 @@ class ModelConnectionsResource:
                 "dialects": dialects,
                 "provider": provider,
                 "credential": credential,
+                "record_mode": record_mode,
             },
             idempotency_key=idempotency_key,
         )
@@ -89,6 +96,7 @@ class ModelConnectionsResource:
         dialects: Sequence[Dialect],
         provider: str,
         credential: ConnectionCredentialBody | None,
+        record_mode: RecordMode,
         if_match: int | str | None = None,
         idempotency_key: str | None = None,
     ) -> ConnectionResource:
@@ -103,6 +111,10 @@ class ModelConnectionsResource:
         :param dialects: What the server speaks; nothing is translated.
         :param provider: Whose prices its calls have, in the provider catalog.
         :param credential: What its calls carry; null for a server without keys.
+        :param record_mode: `strict`: each call is on record before it is sent.
+            `batched`: up to 100 ms later, together with others, and what was taken back
+            may be used for a second. A call is batched if all targets of its preset
+            are.
         """
         return self._caller.model(
             operations.PUT_MODEL_CONNECTION,
@@ -114,6 +126,7 @@ class ModelConnectionsResource:
                 "dialects": dialects,
                 "provider": provider,
                 "credential": credential,
+                "record_mode": record_mode,
             },
             if_match=if_match,
             idempotency_key=idempotency_key,

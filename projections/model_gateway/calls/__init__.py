@@ -1,0 +1,1 @@
+"""Model calls: the list, and one with the reasons for its target."""

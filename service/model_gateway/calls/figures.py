@@ -1,0 +1,14 @@
+"""What a model's answer says of itself."""
+
+from dataclasses import dataclass
+
+from service.price_catalog.usage import ModelCallUsage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """What an answer says of itself: its usage, the model that it names, its id."""
+
+    usage: ModelCallUsage | None = None
+    model: str | None = None
+    response_id: str | None = None

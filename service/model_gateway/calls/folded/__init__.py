@@ -1,0 +1,1 @@
+"""Model calls that are recorded together: batches, and refusals."""
