@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from prometheus_client import Counter
 from service.aggregate import LoggedAggregate
 from service.call_recording.refusals import FoldedRefusals, RefusedCalls
 from service.errors import RETRY_LATER, ServiceError, UnavailableError
-from service.event_log.execute import Decide, execute
+from service.event_log.execute import execute
 from service.event_log.protocol import CommandLog
 from service.event_log.unit_of_work import UnitOfWork
 from service.tasks import background_task
@@ -27,6 +27,8 @@ INTERVAL_S: Final = 0.1
 WAITING_MAX: Final = 10_000
 # Events of one command: well below what one batch of the log holds.
 EVENTS_MAX: Final = 200
+# Admissions and ends of one batch: after an outage there are many.
+BATCH_MAX: Final = 500
 SYSTEM: Final = {"actor": "system"}
 
 logger = logging.getLogger(__name__)
@@ -35,6 +37,8 @@ logger = logging.getLogger(__name__)
 A = TypeVar("A")
 E = TypeVar("E")
 R = TypeVar("R", bound=RefusedCalls)
+T = TypeVar("T")
+Saved = Awaitable[None]
 R_contra = TypeVar("R_contra", bound=RefusedCalls, contravariant=True)
 
 
@@ -141,6 +145,9 @@ class CallRecorder(Generic[A, E, R]):
 
     def _batch(self, agent_id: UUID) -> AgentBatch[A, E]:
         batch = self._batches.get(agent_id)
+        if batch is not None and batch.size >= BATCH_MAX:
+            self._closed.append(batch)
+            batch = None
         if batch is None:
             batch = self._batches[agent_id] = AgentBatch(agent_id=agent_id)
         return batch
@@ -154,7 +161,7 @@ class CallRecorder(Generic[A, E, R]):
     async def _flush_ended(self) -> None:
         while self._ended:
             taken, self._ended = self._ended[:EVENTS_MAX], self._ended[EVENTS_MAX:]
-            if not await self._append(partial(self._events.end, taken)):
+            if not await self._append(taken, self._events.end):
                 self._ended = taken + self._ended
                 return
 
@@ -163,7 +170,7 @@ class CallRecorder(Generic[A, E, R]):
         self._batches = {}
         while self._closed:
             taken = self._closed[:EVENTS_MAX]
-            if not await self._append(partial(self._save_batches, taken)):
+            if not await self._append(taken, self._save_batches):
                 # Perhaps it was appended and only its outcome is unknown.
                 for batch in taken:
                     batch.is_doubtful = True
@@ -184,7 +191,7 @@ class CallRecorder(Generic[A, E, R]):
         due = list(self._refused.due(now, all_of_them=all_of_them))
         while due:
             taken, rest = due[:EVENTS_MAX], due[EVENTS_MAX:]
-            if not await self._append(partial(self._save_refusals, taken)):
+            if not await self._append(taken, self._save_refusals):
                 self._refused.put_back(due, now)
                 return
             due = rest
@@ -195,11 +202,14 @@ class CallRecorder(Generic[A, E, R]):
         for calls, times in refusals:
             work.save(self._events.refusal(calls, times))
 
-    async def _append(self, decide: Decide[None]) -> bool:
+    async def _append(
+        self, items: Sequence[T], save: Callable[[Sequence[T], UnitOfWork], Saved]
+    ) -> bool:
+        """Append what items mean; return False if that is to be tried again."""
         try:
             await execute(
                 self._log,
-                decide,
+                partial(save, items),
                 metadata=SYSTEM,
                 at=datetime.now(UTC),
             )
@@ -210,6 +220,13 @@ class CallRecorder(Generic[A, E, R]):
                 extra={"reason": type(error).__name__},
             )
             return False
+        except Exception:
+            if len(items) > 1:
+                # One of them is to blame, and the others are not to wait for it.
+                alone = [await self._append([each], save) for each in items]
+                return all(alone)
+            logger.exception("one of the %s could not be recorded", self.name)
+            self._events.unrecorded.inc()
         return True
 
 

@@ -1,5 +1,6 @@
 """What is recorded of a model call, while it is under way."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -86,8 +87,8 @@ class ChosenBy(StrEnum):
 class CallRecord:
     """A call; ``mode`` is None until it is admitted.
 
-    ``planned`` is the mode as far as this process knows. ``is_doubtful`` while it isn't
-    known whether the admission was appended.
+    ``planned`` is the mode as far as this process knows. ``admitting`` is the admission
+    that is being appended. ``times_admitted`` is more than 1 if it was sent again.
     """
 
     caller: Caller
@@ -102,9 +103,9 @@ class CallRecord:
     request_bytes: int = 0
     planned: RecordMode = RecordMode.STRICT
     mode: RecordMode | None = None
-    is_doubtful: bool = False
+    admitting: asyncio.Task[object] | None = None
+    is_over: bool = False
     chosen_by: ChosenBy = ChosenBy.WEIGHT
-    # Of admissions: more than one, if it was sent more than once.
     times_admitted: int = 0
     target: PlannedTarget | None = None
     attempts: list[CallAttempt] = field(default_factory=list)

@@ -1,5 +1,6 @@
 """Decides on model calls: before there is a connection, and again when they leave."""
 
+import asyncio
 from collections.abc import AsyncIterator, Container, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -110,24 +111,38 @@ class ModelGate:
 
         :raises ServiceError: it may not be made any more
         """
+        if record.admitting is not None:
+            # A time limit has ended the wait for it.
+            await asyncio.wait([record.admitting])
         is_strict = record.mode is RecordMode.STRICT
         if not is_strict and record.planned is RecordMode.BATCHED:
             found = await self._admit_batched(call, record, target, opened)
             if found is not None or record.mode is RecordMode.BATCHED:
                 return found
-        # Until it is known: the client may leave while it is appended.
-        record.is_doubtful = record.mode is None
+        # A task of its own: it goes on when nobody waits for it any more.
+        record.admitting = asyncio.create_task(
+            self._admit_strictly(call, record, target, opened)
+        )
+        return await asyncio.shield(record.admitting)
+
+    async def _admit_strictly(
+        self,
+        call: CallRequest,
+        record: CallRecord,
+        target: PlannedTarget,
+        opened: NamedSecret | None,
+    ) -> Admission | None:
         try:
             admission = await self._decided(
                 call, partial(admit, call, record, target, opened)
             )
-        except ServiceError:
-            record.is_doubtful = False
-            raise
-        record.is_doubtful = False
-        if admission is not None and admission.secret == opened:
-            _note(record, admission, RecordMode.STRICT)
-        return admission
+            if admission is not None and admission.secret == opened:
+                _note(record, admission, RecordMode.STRICT)
+            return admission
+        finally:
+            record.admitting = None
+            if record.is_over:
+                self._record(record)
 
     async def _admit_batched(
         self,
@@ -165,11 +180,18 @@ class ModelGate:
 
     def ended(self, record: CallRecord) -> None:
         """Record how a call has ended, or that it was refused; returns before that."""
-        record.duration_ms = record.elapsed_ms()
-        if record.mode is RecordMode.BATCHED:
-            self.recorder.batched_ended(record.caller.agent_id, record)
-        elif record.mode is RecordMode.STRICT or record.is_doubtful:
+        record.duration_ms, record.is_over = record.elapsed_ms(), True
+        if record.outcome is None:
+            # Its client has left, or doesn't read.
+            record.outcome = CallOutcome.CANCELLED
+        if record.admitting is None:
+            self._record(record)
+
+    def _record(self, record: CallRecord) -> None:
+        if record.mode is RecordMode.STRICT:
             self.recorder.ended(record)
+        elif record.mode is RecordMode.BATCHED:
+            self.recorder.batched_ended(record.caller.agent_id, record)
         else:
             self.recorder.refused(
                 RefusedModelCalls(
@@ -178,7 +200,7 @@ class ModelGate:
                     user_id=record.caller.user_id,
                     dialect=record.dialect.value,
                     asked_for=record.asked_for,
-                    reason=record.reason or CallOutcome.STOPPED.value,
+                    reason=record.reason or record.outcome or CallOutcome.STOPPED,
                     session_id=record.session_id,
                     trace_id=record.trace_id,
                 )

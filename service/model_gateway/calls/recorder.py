@@ -21,6 +21,7 @@ from service.model_gateway.calls.folded.aggregate import (
 )
 from service.model_gateway.calls.recorded import BatchedModelCall, FinishedModelCall
 from service.model_gateway.metrics import UNRECORDED
+from service.pacing import Pace
 from service.secrets.sent import UsedSecret
 
 
@@ -49,7 +50,9 @@ class ModelCallEvents:
     unrecorded: Counter = UNRECORDED
 
     async def end(self, calls: Sequence[CallRecord], work: UnitOfWork) -> None:
+        pace = Pace()
         for record in calls:
+            await pace.pause()
             call = await work.find(ModelCall, record.call_id)
             if call is not None and call.outcome is None:
                 call.finish(await _finished(record, work), record.digests)
@@ -58,11 +61,15 @@ class ModelCallEvents:
     async def batch(
         self, batch: AgentBatch[AdmittedCall, CallRecord], work: UnitOfWork
     ) -> ModelCallBatch:
+        pace, finished = Pace(), []
+        for each in batch.finished:
+            await pace.pause()
+            finished.append(await _finished(each, work))
         return ModelCallBatch(
             id=batch.id,
             agent_id=str(batch.agent_id),
             admitted=[each.call for each in batch.admitted],
-            finished=[await _finished(each, work) for each in batch.finished],
+            finished=finished,
             token_ids=batch.token_ids,
             secrets=[each.secret for each in batch.admitted],
             digests=[each.digests for each in batch.finished],

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Final
 
 import orjson
 
+from service.model_gateway.calls.figures import Figures
 from service.model_gateway.dialects import Dialect
 from service.model_gateway.protocol.endpoints import Api
 from service.model_gateway.protocol.errors import error_body
 from service.model_gateway.protocol.limited import is_of_provider
-from service.model_gateway.calls.figures import Figures
 from service.model_gateway.protocol.usage import figures_of
 from service.upstream_http.event_scanner import EventScanner, Marker
 

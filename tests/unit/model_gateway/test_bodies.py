@@ -48,6 +48,7 @@ def test_a_connection_is_kept_in_one_form() -> None:
             "header": "Authorization",
             "scheme": "Bearer",
         },
+        "record_mode": "strict",
     }
 
 
