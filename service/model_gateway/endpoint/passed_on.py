@@ -99,9 +99,9 @@ class PassedOn:
             }
         if self.has_ended:
             is_error = self._answer.status >= HTTPStatus.BAD_REQUEST
-            has_failed = is_error or self.has_failed
+            has_error = self._stream is not None and self._stream.has_error
             record.outcome = (
-                CallOutcome.PROVIDER_ERROR if has_failed else CallOutcome.OK
+                CallOutcome.PROVIDER_ERROR if is_error or has_error else CallOutcome.OK
             )
 
     @property

@@ -12,7 +12,7 @@ from service.model_gateway.dialects import Dialect
 from service.model_gateway.protocol.endpoints import Api
 from service.model_gateway.protocol.errors import error_body
 from service.model_gateway.protocol.limited import is_of_provider
-from service.model_gateway.protocol.usage import figures_of
+from service.model_gateway.protocol.usage import PLACES, figures_of
 from service.upstream_http.event_scanner import EventScanner, Marker
 
 ERROR: Final = Marker(b'"error"')
@@ -25,8 +25,17 @@ LAST_OF_RESPONSE: Final = (
 # What of a document its figures are read of.
 NAMES: Final = ("model", "id")
 FIGURES: Final = (*NAMES, "usage", "service_tier")
-# Those of a message's beginning aren't the last ones.
-UNFINISHED: Final = ("output_tokens", "output_tokens_details")
+# Of a message's usage; what else it has isn't kept.
+OF_MESSAGE: Final = {
+    *(
+        path[0]
+        for paths in PLACES[Dialect.ANTHROPIC_MESSAGES].values()
+        for path in paths
+    ),
+    *("service_tier", "speed"),
+}
+# What a message's beginning tells of its end is no count of it.
+UNFINISHED: Final = {"output_tokens", "output_tokens_details"}
 # Of a response that has begun, what one that has failed repeats.
 OF_RESPONSE: Final = (
     "id",
@@ -43,8 +52,8 @@ OF_RESPONSE: Final = (
 class ModelStream(ABC):
     """Examines the events of one stream that have one of the ``markers``.
 
-    ``has_ended`` once its last event has come, or an error that ends it; ``has_failed``
-    if that says that the provider can't answer now.
+    ``has_ended`` once its last event has come, or an error that ends it: then
+    ``has_error``, and ``has_failed`` if that says that the provider can't answer now.
     ``response_id`` is the provider's, where the dialect has one to come back to.
     Events with ``numbered`` say how many there were, where the dialect counts them.
     """
@@ -55,6 +64,7 @@ class ModelStream(ABC):
 
     def __init__(self) -> None:
         self.has_ended = False
+        self.has_error = False
         self.has_failed = False
         self.response_id: str | None = None
         self._said: dict[str, Any] = {}
@@ -106,7 +116,7 @@ class ChatStream(ModelStream):
     def _takes(self, document: dict[str, Any]) -> bool:
         self._keep(document)
         if document.get("error") is not None and not document.get("choices"):
-            self.has_ended = True
+            self.has_ended = self.has_error = True
             self.has_failed = is_of_provider(document["error"])
         # Azure's first event has no choices either, and is the client's.
         is_usage = document.get("choices") == [] and document.get("usage") is not None
@@ -138,6 +148,7 @@ class ResponsesStream(ModelStream):
             self._keep(response, FIGURES if kind in LAST_OF_RESPONSE else NAMES)
         if kind in LAST_OF_RESPONSE or kind == "error":
             self.has_ended = True
+            self.has_error = kind in ("response.failed", "error")
             failed = response if isinstance(response, dict) else document
             # The event of an error has its members itself.
             self.has_failed = is_of_provider(failed.get("error") or document)
@@ -166,24 +177,24 @@ class MessagesStream(ModelStream):
     markers = (Marker(b"message_"), ERROR)
 
     def _takes(self, document: dict[str, Any]) -> bool:
-        kind, usage = document.get("type"), document.get("usage")
+        kind = document.get("type")
         if kind == "message_start" and isinstance(document.get("message"), dict):
-            self._begin(document["message"])
-        elif kind == "message_delta" and isinstance(usage, dict):
-            # Counts of the whole message until then, and not all of them.
-            later = {name: usage[name] for name in usage if usage[name] is not None}
-            self._said["usage"] = {**self._said.get("usage", {}), **later}
+            message = document["message"]
+            self._keep(message, NAMES)
+            self._count(message.get("usage"), OF_MESSAGE - UNFINISHED)
+        elif kind == "message_delta":
+            self._count(document.get("usage"), OF_MESSAGE)
         if kind in ("message_stop", "error"):
             self.has_ended = True
+            self.has_error = kind == "error"
             self.has_failed = is_of_provider(document.get("error"))
         return True
 
-    def _begin(self, message: dict[str, Any]) -> None:
-        self._keep(message, NAMES)
-        usage = message.get("usage")
+    def _count(self, usage: Any, names: Iterable[str]) -> None:
+        """Take in counts of the whole message until then, which may not be all."""
         if isinstance(usage, dict):
-            begun = {name: usage[name] for name in usage if name not in UNFINISHED}
-            self._said["usage"] = begun
+            known = {name: usage[name] for name in names if usage.get(name) is not None}
+            self._said["usage"] = {**self._said.get("usage", {}), **known}
 
     def failure(self, message: str, _last: bytes, /) -> bytes:
         body = error_body(Api.ANTHROPIC, 500, message, code="no_answer")
