@@ -41,6 +41,7 @@ async def test_a_connection_is_registered(owner: Caller) -> None:
         "dialects": ["openai_chat", "anthropic_messages"],
         "provider": "acme",
         "credential": CREDENTIAL,
+        "record_mode": "strict",
         "version": 1,
     }
     assert reply.headers["ETag"] == '"1"'

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from projections.model_gateway import routing_routes
+from projections.model_gateway import explanation
 from service.resources import Resources
 from tests.support.callers import Caller
 from tests.support.model_gateway.asking import (
@@ -227,7 +227,7 @@ async def test_prices_are_those_in_effect_then(
     written = await routed(ada, agent, to_preset("*", preset))
     assert await prices(ada, agent) == [2]
 
-    monkeypatch.setattr(routing_routes, "datetime", Later)
+    monkeypatch.setattr(explanation, "datetime", Later)
 
     assert await prices(ada, agent) == [3]
     assert await prices(ada, agent, at=written.position) == [2]
