@@ -78,20 +78,20 @@ async def admit(
         },
         "secret": opened.used if opened else None,
     }
-    if record.times_admitted:
-        known = await work.load(ModelCall, record.call_id)
+    known: ModelCall | None = None
+    if record.times_admitted or record.is_doubtful:
+        known = await work.find(ModelCall, record.call_id)
+    if known is not None:
         known.repeat(**sent)
-        work.save(known)
     else:
-        work.save(
-            ModelCall(
-                id=record.call_id,
-                token_id=id_text(call.caller.token_id),
-                **_of_call(record, routed),
-                agent_id=id_text(call.caller.agent_id),
-                **sent,
-            )
+        known = ModelCall(
+            id=record.call_id,
+            token_id=id_text(call.caller.token_id),
+            **_of_call(record, routed),
+            agent_id=id_text(call.caller.agent_id),
+            **sent,
         )
+    work.save(known)
     return admission
 
 

@@ -1,6 +1,5 @@
 """What is recorded of a model call, while it is under way."""
 
-import asyncio
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -87,8 +86,9 @@ class ChosenBy(StrEnum):
 class CallRecord:
     """A call; ``mode`` is None until it is admitted.
 
-    ``planned`` is the mode as far as this process knows. ``admitting`` is the admission
-    that is being appended. ``times_admitted`` is more than 1 if it was sent again.
+    ``planned`` is the mode as far as this process knows. ``is_doubtful`` if nobody has
+    waited for an admission's end: the log knows whether there is one.
+    ``times_admitted`` is more than 1 if it was sent again.
     """
 
     caller: Caller
@@ -103,8 +103,7 @@ class CallRecord:
     request_bytes: int = 0
     planned: RecordMode = RecordMode.STRICT
     mode: RecordMode | None = None
-    admitting: asyncio.Task[object] | None = None
-    is_over: bool = False
+    is_doubtful: bool = False
     chosen_by: ChosenBy = ChosenBy.WEIGHT
     times_admitted: int = 0
     target: PlannedTarget | None = None

@@ -111,38 +111,22 @@ class ModelGate:
 
         :raises ServiceError: it may not be made any more
         """
-        if record.admitting is not None:
-            # A time limit has ended the wait for it.
-            await asyncio.wait([record.admitting])
         is_strict = record.mode is RecordMode.STRICT
         if not is_strict and record.planned is RecordMode.BATCHED:
             found = await self._admit_batched(call, record, target, opened)
             if found is not None or record.mode is RecordMode.BATCHED:
                 return found
-        # A task of its own: it goes on when nobody waits for it any more.
-        record.admitting = asyncio.create_task(
-            self._admit_strictly(call, record, target, opened)
-        )
-        return await asyncio.shield(record.admitting)
-
-    async def _admit_strictly(
-        self,
-        call: CallRequest,
-        record: CallRecord,
-        target: PlannedTarget,
-        opened: NamedSecret | None,
-    ) -> Admission | None:
         try:
             admission = await self._decided(
                 call, partial(admit, call, record, target, opened)
             )
-            if admission is not None and admission.secret == opened:
-                _note(record, admission, RecordMode.STRICT)
-            return admission
-        finally:
-            record.admitting = None
-            if record.is_over:
-                self._record(record)
+        except asyncio.CancelledError:
+            # The log may append it all the same.
+            record.is_doubtful = True
+            raise
+        if admission is not None and admission.secret == opened:
+            _note(record, admission, RecordMode.STRICT)
+        return admission
 
     async def _admit_batched(
         self,
@@ -180,18 +164,14 @@ class ModelGate:
 
     def ended(self, record: CallRecord) -> None:
         """Record how a call has ended, or that it was refused; returns before that."""
-        record.duration_ms, record.is_over = record.elapsed_ms(), True
+        record.duration_ms = record.elapsed_ms()
         if record.outcome is None:
             # Its client has left, or doesn't read.
             record.outcome = CallOutcome.CANCELLED
-        if record.admitting is None:
-            self._record(record)
-
-    def _record(self, record: CallRecord) -> None:
-        if record.mode is RecordMode.STRICT:
-            self.recorder.ended(record)
-        elif record.mode is RecordMode.BATCHED:
+        if record.mode is RecordMode.BATCHED:
             self.recorder.batched_ended(record.caller.agent_id, record)
+        elif record.mode is RecordMode.STRICT or record.is_doubtful:
+            self.recorder.ended(record)
         else:
             self.recorder.refused(
                 RefusedModelCalls(

@@ -53,6 +53,7 @@ class ModelCallEvents:
         pace = Pace()
         for record in calls:
             await pace.pause()
+            # None: it was cancelled before the log had its admission.
             call = await work.find(ModelCall, record.call_id)
             if call is not None and call.outcome is None:
                 call.finish(await _finished(record, work), record.digests)
