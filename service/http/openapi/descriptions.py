@@ -20,6 +20,7 @@ QUERY: Final = {
     "compare": "Adds the sums of the period before to each group.",
     "confirm": "Models whose changes are made although they were held back, as "
     "`provider/model`, separated by commas, or `all`.",
+    "connection_id": "Limits the list to this connection.",
     "connector_id": "Limits the list to this connector.",
     "decision": "Calls that were admitted, or those that were refused.",
     "dry_run": "Report the changes without making them.",
@@ -34,6 +35,7 @@ QUERY: Final = {
     "model": "Limits the list to this model.",
     "offset": "Number of items to skip.",
     "outcome": "Calls that ended so, or are still running.",
+    "preset_id": "Limits the list to this preset.",
     "provider": "Limits the list to this provider, by its key.",
     "scope": "Connectors that the caller owns, or that are granted, offered or public.",
     "session_id": "Limits the list to this session.",

@@ -36,6 +36,7 @@ EXAMPLE = {
         "header": "x-api-key",
         "scheme": None,
     },
+    "record_mode": "strict",
 }
 
 

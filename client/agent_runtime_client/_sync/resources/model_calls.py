@@ -58,6 +58,8 @@ class ModelCallsResource:
         :param limit: Maximum number of items on the page.
         :param after: `end_cursor` of the previous page.
         :param agent_id: Limits the list to this agent.
+        :param connection_id: Limits the list to this connection.
+        :param preset_id: Limits the list to this preset.
         :param user_id: Limits the list to this user.
         :param model: What the client has sent, or what a connection was asked.
         :param decision: Calls that were admitted, or those that were refused.
