@@ -1,7 +1,7 @@
 """What is recorded of a model call, while it is under way."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from http import HTTPStatus
 from time import monotonic
@@ -86,6 +86,7 @@ class ChosenBy(StrEnum):
 class CallRecord:
     """A call; ``mode`` is None until it is admitted.
 
+    ``began`` is ``started_at`` by the monotonic clock.
     ``planned`` is the mode as far as this process knows. ``is_doubtful`` if nobody has
     waited for an admission's end: the log knows whether there is one.
     ``times_admitted`` is more than 1 if it was sent again.
@@ -93,12 +94,12 @@ class CallRecord:
 
     caller: Caller
     dialect: Dialect
+    started_at: datetime
+    began: float
     asked_for: str | None = None
     session_id: str | None = None
     trace_id: str | None = None
     call_id: UUID = field(default_factory=uuid4)
-    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    began: float = field(default_factory=monotonic)
     counts_only: bool = False
     request_bytes: int = 0
     planned: RecordMode = RecordMode.STRICT
@@ -117,8 +118,8 @@ class CallRecord:
     figures: Figures = field(default_factory=Figures)
     digests: AnswerDigests | None = None
 
-    def elapsed_ms(self, since: float | None = None) -> int:
-        return round((monotonic() - (self.began if since is None else since)) * 1000)
+    def elapsed_ms(self) -> int:
+        return _ms_since(self.began)
 
     def attempt(
         self,
@@ -136,7 +137,7 @@ class CallRecord:
                 "model": model,
                 "outcome": outcome.value,
                 "status": status,
-                "duration_ms": self.elapsed_ms(since),
+                "duration_ms": _ms_since(since),
             }
         )
 
@@ -168,6 +169,10 @@ class CallRecord:
             and (each["status"] or 0) < HTTPStatus.BAD_REQUEST
             for each in self.attempts
         )
+
+
+def _ms_since(moment: float) -> int:
+    return round((monotonic() - moment) * 1000)
 
 
 def recordable(name: object, characters_max: int = NAME_CHARACTERS_MAX) -> str | None:

@@ -42,6 +42,7 @@ async def usage_of(record: CallRecord, catalog: Finder) -> CallUsage | None:
             cache_read=usage.cache_read_tokens,
             cache_creation=usage.cache_write_tokens,
         ),
+        reported_cost=figures.reported_cost,
     )
     counts = {unit: usage.count(unit) for unit in UNITS}
     return {

@@ -1,6 +1,8 @@
 """Answers agents' clients as the provider of a model would."""
 
 from contextlib import ExitStack
+from datetime import UTC, datetime
+from time import monotonic
 from typing import Final, NoReturn
 from uuid import UUID
 
@@ -52,6 +54,8 @@ class ModelServer:
         record = CallRecord(
             caller=caller,
             dialect=endpoint.dialect,
+            started_at=datetime.now(UTC),
+            began=monotonic(),
             counts_only=endpoint.counts_only,
             trace_id=TraceContext.of({}, request.headers).trace_id,
         )

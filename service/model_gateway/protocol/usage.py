@@ -11,6 +11,7 @@ import orjson
 
 from service.model_gateway.calls.figures import Figures
 from service.model_gateway.dialects import Dialect
+from service.price_catalog.reported import reported_amount
 from service.price_catalog.usage import ModelCallUsage
 
 Object = Mapping[str, Any]
@@ -76,10 +77,13 @@ OF_PERPLEXITY: Final = ("citation_tokens", "num_search_queries", "search_context
 def figures_of(dialect: Dialect, document: Object) -> Figures:
     """Return what a whole answer says; nothing, where it isn't one of the dialect."""
     said = _object(document)
+    usage = _object(said.get("usage"))
     return Figures(
-        usage=_usage(dialect, said, _object(said.get("usage"))),
+        usage=_usage(dialect, said, usage),
         model=_name(said.get("model")),
         response_id=_name(said.get("id")),
+        # As OpenRouter says it.
+        reported_cost=reported_amount(usage.get("cost")),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from service.sessions.otlp.attributes import amount
+from service.price_catalog.reported import reported_amount
 from service.sessions.otlp.charged_names import is_charged
 from service.sessions.turn import TOKENS_MAX
 
@@ -144,7 +144,7 @@ def _read(part: Mapping[str, Any], answer: Answer) -> None:
     if isinstance(own_id, str) and own_id and not own_id.startswith(NO_IDS):
         answer.id = answer.id or own_id
     if answer.cost is None:
-        answer.cost = amount(usage.get("cost"))
+        answer.cost = reported_amount(usage.get("cost"))
 
 
 def _unread(

@@ -8,14 +8,12 @@ from typing import Any
 import orjson
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
+from service.price_catalog.reported import reported_amount
 from service.sessions.turn import TOKENS_MAX
 
 DEPTH_MAX = 16
-AMOUNT_MAX = 10**9
 ID_KINDS = ("string_value", "int_value")
 DIGITS = re.compile(r"[0-9]{1,13}")
-# The least amount but 0, so that sums of amounts with 100 digits are exact.
-AMOUNT_MIN = 1e-30
 
 Attributes = Mapping[str, AnyValue]
 
@@ -75,20 +73,10 @@ def first_amount(found: Attributes, *keys: str) -> Decimal | None:
     """Return the first of some attributes that is a valid amount of money."""
     for key in keys:
         if key in found:
-            valid = amount(plain(found[key]))
+            valid = reported_amount(plain(found[key]))
             if valid is not None:
                 return valid
     return None
-
-
-def amount(value: Any) -> Decimal | None:
-    """Return a number as an amount of money, or None if it isn't a valid one."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if value != 0 and not AMOUNT_MIN <= value <= AMOUNT_MAX:
-        return None
-    # The shortest decimal that means the same double.
-    return Decimal(repr(value))
 
 
 def plain(value: AnyValue, depth: int = 0) -> Any:

@@ -1,5 +1,6 @@
 """A model call on record that no provider has answered."""
 
+from datetime import UTC, datetime
 from time import monotonic
 from uuid import UUID
 
@@ -35,6 +36,8 @@ async def record_call(app: web.Application, agent_id: UUID, token_id: UUID) -> s
     record = CallRecord(
         caller=call.caller,
         dialect=dialect,
+        started_at=datetime.now(UTC),
+        began=monotonic(),
         asked_for=MODEL,
         session_id="chat-1",
         request_bytes=4096,

@@ -1,5 +1,6 @@
 """What the answers of each dialect say of themselves, and what odd ones don't."""
 
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -85,7 +86,7 @@ def test_an_output_that_is_not_counted_is_unknown_but_of_embeddings() -> None:
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-@pytest.mark.parametrize("usage", [None, {}, [], "", 5, True, {"cost": 1}, [{}]])
+@pytest.mark.parametrize("usage", [None, {}, [], "", 5, True, {"price": 1}, [{}]])
 def test_an_answer_without_counts_has_no_usage(dialect: Dialect, usage: Any) -> None:
     assert figures_of(dialect, {"usage": usage, "model": "m"}) == Figures(model="m")
 
@@ -177,3 +178,22 @@ def test_any_mapping_is_a_document() -> None:
     document = MappingProxyType({"usage": MappingProxyType({"prompt_tokens": 1})})
 
     assert counts_of(figures_of(CHAT, document).usage) == {"input_tokens": 1}
+
+
+@pytest.mark.parametrize(
+    ("cost", "reported"),
+    [
+        (0.00014, Decimal("0.00014")),
+        (3, Decimal(3)),
+        (0, Decimal(0)),
+        *((bad, None) for bad in (-1, 1e12, 1e-40, True, "1", None, {"total": 1})),
+    ],
+)
+def test_a_cost_that_the_provider_reports_is_read(
+    cost: object, reported: Decimal | None
+) -> None:
+    usage = {"prompt_tokens": 9, "completion_tokens": 2, "cost": cost}
+
+    figures = figures_of(Dialect.OPENAI_CHAT, {"usage": usage})
+
+    assert figures.reported_cost == reported
