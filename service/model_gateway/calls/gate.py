@@ -14,6 +14,7 @@ from service.agent_tokens.caller import Caller
 from service.call_recording.modes import RecordMode
 from service.call_recording.recorder import CallRecorder, recording_calls
 from service.errors import ServiceError, UnauthenticatedError
+from service.event_log.append import OutcomeUnknownError
 from service.event_log.execute import Decide, execute
 from service.event_log.latest import LatestFacts
 from service.event_log.log import EventLog
@@ -39,7 +40,7 @@ from service.model_gateway.calls.recorder import (
     AdmittedCall,
     ModelCallEvents,
     ModelCallRecorder,
-    RefusedModelCalls,
+    refused_calls,
 )
 from service.model_gateway.routing.plan import PlannedTarget
 from service.secrets.sent import Credential, NamedSecret
@@ -111,7 +112,7 @@ class ModelGate:
 
         :raises ServiceError: it may not be made any more
         """
-        is_strict = record.mode is RecordMode.STRICT
+        is_strict = record.mode is RecordMode.STRICT or record.is_doubtful
         if not is_strict and record.planned is RecordMode.BATCHED:
             found = await self._admit_batched(call, record, target, opened)
             if found is not None or record.mode is RecordMode.BATCHED:
@@ -120,8 +121,8 @@ class ModelGate:
             admission = await self._decided(
                 call, partial(admit, call, record, target, opened)
             )
-        except asyncio.CancelledError:
-            # The log may append it all the same.
+        except (asyncio.CancelledError, OutcomeUnknownError):
+            # The log may have it, or append it all the same.
             record.is_doubtful = True
             raise
         if admission is not None and admission.secret == opened:
@@ -173,18 +174,7 @@ class ModelGate:
         elif record.mode is RecordMode.STRICT or record.is_doubtful:
             self.recorder.ended(record)
         else:
-            self.recorder.refused(
-                RefusedModelCalls(
-                    agent_id=record.caller.agent_id,
-                    token_id=record.caller.token_id,
-                    user_id=record.caller.user_id,
-                    dialect=record.dialect.value,
-                    asked_for=record.asked_for,
-                    reason=record.reason or record.outcome or CallOutcome.STOPPED,
-                    session_id=record.session_id,
-                    trace_id=record.trace_id,
-                )
-            )
+            self.recorder.refused(refused_calls(record))
 
     async def running(self, _app: web.Application) -> AsyncIterator[None]:
         """Record in the background while the application runs."""

@@ -7,13 +7,14 @@ from uuid import UUID
 
 from prometheus_client import Counter
 
+from service.aggregate import LoggedAggregate
 from service.call_recording.recorder import AgentBatch, CallRecorder
 from service.call_recording.refusals import RefusedCalls
 from service.event_log.finder import Finder
 from service.event_log.unit_of_work import UnitOfWork
 from service.identifiers import id_text
 from service.model_gateway.calls.aggregate import ModelCall
-from service.model_gateway.calls.call_record import CallRecord
+from service.model_gateway.calls.call_record import CallOutcome, CallRecord
 from service.model_gateway.calls.cost import usage_of
 from service.model_gateway.calls.folded.aggregate import (
     ModelCallBatch,
@@ -53,9 +54,11 @@ class ModelCallEvents:
         pace = Pace()
         for record in calls:
             await pace.pause()
-            # None: it was cancelled before the log had its admission.
-            call = await work.find(ModelCall, record.call_id)
-            if call is not None and call.outcome is None:
+            call = await work.find(LoggedAggregate, record.call_id)
+            if call is None and record.mode is None:
+                # Nothing was sent; an admission that comes late has no place any more.
+                work.save(_refusal(refused_calls(record), 1, id=record.call_id))
+            elif isinstance(call, ModelCall) and call.outcome is None:
                 call.finish(await _finished(record, work), record.digests)
                 work.save(call)
 
@@ -77,20 +80,43 @@ class ModelCallEvents:
         )
 
     def refusal(self, calls: RefusedModelCalls, times: int) -> ModelCallRefusal:
-        return ModelCallRefusal(
-            agent_id=id_text(calls.agent_id),
-            token_id=id_text(calls.token_id),
-            user_id=id_text(calls.user_id) if calls.user_id else None,
-            dialect=calls.dialect,
-            asked_for=calls.asked_for,
-            reason=calls.reason,
-            times=times,
-            session_id=calls.session_id,
-            trace_id=calls.trace_id,
-        )
+        return _refusal(calls, times)
 
 
 ModelCallRecorder: TypeAlias = CallRecorder[AdmittedCall, CallRecord, RefusedModelCalls]
+
+
+def refused_calls(record: CallRecord) -> RefusedModelCalls:
+    """Return what a call that wasn't sent has in common with others."""
+    return RefusedModelCalls(
+        agent_id=record.caller.agent_id,
+        token_id=record.caller.token_id,
+        user_id=record.caller.user_id,
+        dialect=record.dialect.value,
+        asked_for=record.asked_for,
+        reason=record.reason or record.outcome or CallOutcome.STOPPED,
+        session_id=record.session_id,
+        trace_id=record.trace_id,
+    )
+
+
+def _refusal(
+    calls: RefusedModelCalls,
+    times: int,
+    id: UUID | None = None,  # noqa: A002
+) -> ModelCallRefusal:
+    return ModelCallRefusal(
+        agent_id=id_text(calls.agent_id),
+        token_id=id_text(calls.token_id),
+        user_id=id_text(calls.user_id) if calls.user_id else None,
+        dialect=calls.dialect,
+        asked_for=calls.asked_for,
+        reason=calls.reason,
+        times=times,
+        session_id=calls.session_id,
+        trace_id=calls.trace_id,
+        id=id,
+    )
 
 
 async def _finished(record: CallRecord, catalog: Finder) -> FinishedModelCall:

@@ -1,0 +1,61 @@
+"""Calls whose admission got no reply: the log knows whether there is one."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from aiohttp.test_utils import TestClient
+
+from service.app import create_app
+from service.config import Config
+from service.open_resources import open_resources
+from service.waits import Waits
+from tests.integration.model_gateway.dialects import CHAT
+from tests.integration.model_gateway.provider import answer, provider
+from tests.integration.model_gateway.recorded import calls_of
+from tests.integration.model_gateway.stage import Stage
+from tests.support.http_server import Server
+from tests.support.postgres_proxy import Fault, Proxy, proxy
+
+__all__ = ["proxy"]
+
+QUICK = Waits(commit_s=0.2)
+
+
+@pytest.fixture
+async def behind_proxy(
+    stage: Stage, proxy: Proxy, database_url: str, config: Config, tmp_path: Path
+) -> AsyncIterator[Stage]:
+    """The agent's calls by a process whose commits can lose their replies."""
+    url = proxy.url(database_url)
+    async with (
+        open_resources(url, tmp_path, waits=QUICK) as opened,
+        TestClient(Server(create_app(opened, config))) as client,
+    ):
+        yield replace(stage, client=client)
+
+
+@pytest.mark.parametrize("fault", [Fault.DROP_REPLY, Fault.CUT_BEFORE_REQUEST])
+async def test_a_call_whose_admission_got_no_reply_has_one_end(
+    stage: Stage, behind_proxy: Stage, proxy: Proxy, fault: Fault
+) -> None:
+    async with provider(answer(CHAT.whole)) as made:
+        await stage.routes_to(made.url)
+        proxy.fault = fault
+        calling = asyncio.create_task(behind_proxy.call(CHAT))
+        await proxy.struck.wait()
+        proxy.go_away()
+        reply = await calling
+        proxy.come_back()
+
+        (call,) = await calls_of(stage)
+
+    assert (reply.status, made.received) == (503, [])
+    assert (await reply.json())["error"]["code"] == "outcome_unknown"
+    has_come = fault is Fault.DROP_REPLY
+    assert call["decision"] == ("admitted" if has_come else "refused")
+    assert (call["outcome"], call["reason"]) == (
+        ("refused", None) if has_come else (None, "outcome_unknown")
+    )
