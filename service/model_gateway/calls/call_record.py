@@ -8,6 +8,8 @@ from time import monotonic
 from typing import Final
 from uuid import UUID, uuid4
 
+import psycopg
+
 from service.agent_tokens.caller import Caller
 from service.call_recording.modes import RecordMode
 from service.errors import ServiceError
@@ -15,6 +17,7 @@ from service.model_gateway.calls.figures import Figures
 from service.model_gateway.calls.recorded import AnswerDigests, CallAttempt
 from service.model_gateway.dialects import Dialect
 from service.model_gateway.routing.plan import PlannedTarget
+from service.unavailable import unavailable
 
 NAME_CHARACTERS_MAX: Final = 256
 # The code of the error that a client gets when no provider has answered.
@@ -145,6 +148,8 @@ class CallRecord:
         """Note why the agent gets no whole answer, unless that is known."""
         if self.outcome is not None:
             return
+        if isinstance(error, psycopg.OperationalError):
+            error = unavailable(error)
         if isinstance(error, ServiceError):
             self.reason = error.code
             is_unanswered = error.code == NO_ANSWER

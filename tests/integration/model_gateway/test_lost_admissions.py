@@ -1,4 +1,4 @@
-"""Calls whose admission got no reply: the log knows whether there is one."""
+"""Calls while the database is away: their ends are on record once it is back."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ from tests.support.postgres_proxy import Fault, Proxy, proxy
 
 __all__ = ["proxy"]
 
-QUICK = Waits(commit_s=0.2)
+QUICK = Waits(commit_s=0.2, connection_s=0.2)
 
 
 @pytest.fixture
@@ -59,3 +59,23 @@ async def test_a_call_whose_admission_got_no_reply_has_one_end(
     assert (call["outcome"], call["reason"]) == (
         ("refused", None) if has_come else (None, "outcome_unknown")
     )
+
+
+async def test_a_call_that_the_database_could_not_decide_is_refused(
+    stage: Stage, behind_proxy: Stage, proxy: Proxy
+) -> None:
+    async with provider(answer(CHAT.whole)) as made:
+        await stage.routes_to(made.url)
+        # The process knows the token then, and not the routes.
+        other = behind_proxy.path("/openai/v1/files")
+        token = {"Authorization": f"Bearer {stage.token}"}
+        assert (await behind_proxy.client.get(other, headers=token)).status == 404
+        proxy.go_away()
+        reply = await behind_proxy.call(CHAT)
+        proxy.come_back()
+
+        (call,) = await calls_of(stage)
+
+    assert (reply.status, made.received) == (503, [])
+    assert (await reply.json())["error"]["code"] == "unavailable"
+    assert (call["decision"], call["reason"]) == ("refused", "unavailable")
