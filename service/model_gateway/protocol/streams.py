@@ -3,6 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import orjson
@@ -106,6 +107,15 @@ class ChatStream(ModelStream):
     def __init__(self, *, withholds_usage: bool = False) -> None:
         super().__init__()
         self._withholds_usage = withholds_usage
+        self._has_whole_usage = False
+
+    @property
+    def figures(self) -> Figures:
+        """What is known of the whole; some providers count up to each chunk."""
+        figures = super().figures
+        if self._has_whole_usage or (self.has_ended and not self.has_error):
+            return figures
+        return replace(figures, usage=None)
 
     def examine(self, event: bytes) -> bool:
         if _data(event).strip() == b"[DONE]":
@@ -115,6 +125,8 @@ class ChatStream(ModelStream):
 
     def _takes(self, document: dict[str, Any]) -> bool:
         self._keep(document)
+        if document.get("usage"):
+            self._has_whole_usage = not _goes_on(document.get("choices"))
         if document.get("error") is not None and not document.get("choices"):
             self.has_ended = self.has_error = True
             self.has_failed = is_of_provider(document["error"])
@@ -220,6 +232,13 @@ def stream_of(dialect: Dialect, *, withholds_usage: bool) -> ModelStream | None:
         case Dialect.ANTHROPIC_MESSAGES:
             return MessagesStream()
     return None
+
+
+def _goes_on(choices: Any) -> bool:
+    """Whether a chunk of chat says of one of its choices that more of it comes."""
+    return isinstance(choices, list) and any(
+        isinstance(each, dict) and each.get("finish_reason") is None for each in choices
+    )
 
 
 def _document(event: bytes) -> Any:

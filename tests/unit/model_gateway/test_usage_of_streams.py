@@ -94,7 +94,27 @@ STREAMS: dict[str, tuple[Dialect, Sequence[bytes], dict[str, int]]] = {
         ),
         COUNTED,
     ),
-    "an empty usage at last": (CHAT, (chunk("a", USAGE), chunk("b", {})), COUNTED),
+    "usage in every chunk, cut": (CHAT, (chunk("Hel", USAGE), chunk("lo", USAGE)), {}),
+    "usage in every chunk, then an error": (
+        CHAT,
+        (chunk("Hel", USAGE), event({"error": {"message": "busy"}})),
+        {},
+    ),
+    "cut after the last chunk": (
+        CHAT,
+        (chunk("Hel", USAGE), chunk(usage=USAGE)),
+        COUNTED,
+    ),
+    "cut after the last chunk with a choice": (
+        CHAT,
+        (chunk(choices=[{"index": 0, "finish_reason": "stop"}], usage=USAGE),),
+        COUNTED,
+    ),
+    "an empty usage at last": (
+        CHAT,
+        (chunk("a", USAGE), chunk("b", {}), DONE),
+        COUNTED,
+    ),
     "chat without usage": (CHAT, (chunk("Hello"), DONE), {}),
     "completed": (
         RESPONSES,
