@@ -1,5 +1,6 @@
 """What is recorded of a model call, while it is under way."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -156,7 +157,9 @@ class CallRecord:
             self.outcome = (
                 CallOutcome.NO_ANSWER if is_unanswered else CallOutcome.REFUSED
             )
-        elif has_client:
+        elif has_client or isinstance(error, asyncio.CancelledError):
+            # A service that stops resets its connections in the same moment; of a
+            # client that leaves, the error is another one.
             self.outcome = CallOutcome.STOPPED
         else:
             self.outcome, self.reason = CallOutcome.CANCELLED, "cancelled"
