@@ -103,10 +103,11 @@ async def route_call(call: CallRequest, finder: Finder) -> RoutedCall:
     number = deciding_route(call.model, routing.terms)
     if number is None:
         raise ModelNotFoundError
-    tiers = await finder.find(ModelTiers, ModelTiers.create_id())
-    registry = tiers.tiers if tiers else {}
     route = routing.terms["routes"][number]
-    found = target_of(route, routing.terms, registry)
+    tiers: ModelTiers | None = None
+    if route["tier"] is not None and route["tier"] not in routing.terms["tiers"]:
+        tiers = await finder.find(ModelTiers, ModelTiers.create_id())
+    found = target_of(route, routing.terms, tiers.tiers if tiers else {})
     if found.preset_id is None:
         raise ModelNotFoundError
     plan = await plan_for(found.preset_id, agent_id, finder)

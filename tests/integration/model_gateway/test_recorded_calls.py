@@ -2,11 +2,14 @@
 
 import pytest
 
-from tests.integration.model_gateway.dialects import STREAMED, Spoken
+from service.resources import Resources
+from tests.integration.model_gateway.dialects import CHAT, STREAMED, Spoken
 from tests.integration.model_gateway.provider import answer, provider, stream
 from tests.integration.model_gateway.recorded import CALLS, calls_of
 from tests.integration.model_gateway.stage import MODEL, Stage
 from tests.support.callers import Caller
+from tests.support.model_gateway.asking import put_tiers, routed, to_tier
+from tests.support.reading import read_events
 from tests.support.sessions.pricing import set_price
 
 each_dialect = pytest.mark.parametrize(
@@ -41,3 +44,37 @@ async def test_a_call_is_on_record_with_its_cost(
     assert (usage["cost"], usage["currency"]) == (0.000038, "USD")
     one = (await stage.ada.get(f"{CALLS}/{call['id']}")).data
     assert one["explanation"]["leads_to"]["preset"]["id"] == preset
+
+
+@pytest.mark.parametrize(
+    ("tiers", "is_own", "read"),
+    [({}, False, set()), ({"fast"}, True, set()), ({"fast"}, False, {"tiers"})],
+    ids=["a preset", "a tier of the agent", "a tier of the registry"],
+)
+async def test_an_admission_names_what_it_rests_on(
+    stage: Stage,
+    root: Caller,
+    resources: Resources,
+    tiers: set[str],
+    read: set[str],
+    *,
+    is_own: bool,
+) -> None:
+    async with provider(answer(CHAT.whole)) as made:
+        preset = await stage.routes_to(made.url)
+        there = dict.fromkeys(tiers, preset)
+        if tiers:
+            if not is_own:
+                await put_tiers(root, there)
+            own = there if is_own else {}
+            await routed(stage.ada, stage.agent, to_tier("*", "fast"), tiers=own)
+        assert (await stage.call(CHAT)).status == 200
+
+        (call,) = await calls_of(stage)
+
+    (admitted,) = await read_events(resources.log, topics=["model_call.admitted"])
+    assert str(admitted.aggregate_id) == call["id"]
+    named = {"agent", "routing", "preset", "connection", "tokens"}
+    assert admitted.event.versions.keys() == named | read
+    assert admitted.event.secret["name"] == "provider"
+    assert call["tier"] == ("fast" if tiers else None)
