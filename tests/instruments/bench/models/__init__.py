@@ -1,0 +1,1 @@
+"""What a model call through the gateway costs, beside LiteLLM Proxy."""
