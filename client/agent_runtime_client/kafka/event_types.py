@@ -1129,14 +1129,13 @@ class ModelCallRefusedV1:
 
     Nothing was sent to a provider. `asked_for` is the name that the client sent,
     null for one that no model could have, and in a flood of other names. `reason`
-    is the code of the error that the agent got: `model_not_found`, `no_target`,
-    `wrong_dialect`, `targets_suspended`, `no_answer` (no provider could be
-    connected to), `too_many_calls`, `too_many_bytes`, `unauthenticated` (its
-    token was revoked meanwhile), `overloaded` or `cancelled` (by its client).
-    `session_id` and `trace_id` are null where the call names none, and in a flood
-    of calls that name too many. Emitted by the operations below
-    `/llm/agents/{agent_id}`, at most once a second for an agent, token, dialect,
-    name, reason and turn of a session.
+    is the code of the error that the agent got, such as `model_not_found`,
+    `wrong_dialect`, `malformed_request`, `too_many_calls` or `no_answer` (no
+    provider could be connected to); or `cancelled` (by its client). `session_id`
+    and `trace_id` are null where the call names none, and in a flood of calls
+    that name too many. Emitted by the operations below `/llm/agents/{agent_id}`,
+    at most once a second for an agent, token, dialect, name, reason and turn of a
+    session.
     """
 
     agent_id: str

@@ -147,13 +147,13 @@ class CallRecord:
 
     def fail(self, error: BaseException, *, has_client: bool) -> None:
         """Note why the agent gets no whole answer, unless that is known."""
+        if isinstance(error, psycopg.OperationalError):
+            error = unavailable(error)
         if isinstance(error, ServiceError):
             # The code that the agent gets, also where the outcome says more.
             self.reason = error.code
         if self.outcome is not None:
             return
-        if isinstance(error, psycopg.OperationalError):
-            error = unavailable(error)
         if isinstance(error, ServiceError):
             is_unanswered = error.code == NO_ANSWER
             self.outcome = (

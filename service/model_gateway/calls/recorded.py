@@ -18,7 +18,7 @@ class CallAttempt(TypedDict):
     ``unreachable``, ``late``, ``silent``, ``cut``, ``not_http``, ``redirected``,
     ``credential_repeated``, ``credential_unusable``, ``changed`` or, for one that
     wasn't asked, ``suspended``; ``given_up`` where the call ended before. ``status`` is
-    null without an answer.
+    null where no answer was taken.
     """
 
     connection_id: Id
