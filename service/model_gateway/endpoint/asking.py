@@ -6,7 +6,7 @@ from typing import Final
 
 from multidict import CIMultiDict
 
-from service.errors import ServiceError, UnavailableError
+from service.errors import RETRY_LATER, ServiceError, UnavailableError
 from service.model_gateway.calls.call_record import AttemptOutcome
 from service.model_gateway.calls.gate import ModelGate
 from service.model_gateway.endpoint.answers import (
@@ -54,6 +54,7 @@ class Asking:
         :raises ServiceError: the call may not be made any more
         """
         first_byte_s = terms["first_byte_timeout_s"]
+        call.is_deciding = False
         response: Response | None = None
         try:
             try:
@@ -62,6 +63,8 @@ class Asking:
                     with answering():
                         first = await response.read()
             except TimeoutError:
+                if call.is_deciding:
+                    raise _undecided(first_byte_s) from None
                 late = f"the provider's answer didn't begin within {first_byte_s} s"
                 raise NoAnswerError(late, AttemptOutcome.LATE) from None
             response.allow_silence(terms["idle_timeout_s"])
@@ -103,6 +106,7 @@ class Asking:
         The credential is opened before: nothing is waited for between the decision and
         the sending, so that nothing is sent that was taken back.
         """
+        call.is_deciding = True
         secret = await self._gate.secret(target)
         for _ in range(OPENINGS_MAX):
             value = None if secret is None else await self._opened(secret)
@@ -116,6 +120,7 @@ class Asking:
             secret = admission.secret
         else:
             raise NotAskedError(CHANGED, AttemptOutcome.CHANGED)
+        call.is_deciding = False
         headers = CIMultiDict(call.headers)
         if secret is not None and value is not None:
             headers[secret.header] = value
@@ -138,6 +143,15 @@ class Asking:
                 NO_CREDENTIAL, AttemptOutcome.CREDENTIAL_UNUSABLE
             ) from None
         return value.get_secret_value()
+
+
+def _undecided(time_s: int) -> UnavailableError:
+    """Return the refusal of a call that has waited for the log, not for a provider."""
+    return UnavailableError(
+        f"the call wasn't decided on within {time_s} s; call again",
+        code="overloaded",
+        headers=RETRY_LATER,
+    )
 
 
 def _url(base_url: str, call: ClientCall) -> str:

@@ -17,6 +17,7 @@ class ClientCall:
     """``headers`` are for the provider, without its credential.
 
     ``session`` is what the client names as its session, of whatever characters.
+    ``is_deciding`` while it waits for what decides on it, and for no provider.
     ``hold`` bounds the memory that bodies take together, until :meth:`drop_body`.
     """
 
@@ -28,6 +29,7 @@ class ClientCall:
     headers: Mapping[str, str] = field(repr=False)
     body: CallBody
     hold: ExitStack
+    is_deciding: bool = False
 
     def drop_body(self) -> None:
         """Free the body: an answer has begun, and no other target gets it any more."""

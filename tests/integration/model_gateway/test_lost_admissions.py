@@ -9,6 +9,7 @@ import pytest
 from aiohttp.test_utils import TestClient
 
 from service.app import create_app
+from service.circuit_breaker import FAILURES_MAX
 from service.config import Config
 from service.open_resources import open_resources
 from service.waits import Waits
@@ -22,16 +23,28 @@ from tests.support.postgres_proxy import Fault, Proxy, proxy
 __all__ = ["proxy"]
 
 QUICK = Waits(commit_s=0.2, connection_s=0.2)
+# Longer than a target may take that has a second for its first byte.
+PATIENT = Waits(statement_s=2)
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return QUICK
 
 
 @pytest.fixture
 async def behind_proxy(
-    stage: Stage, proxy: Proxy, database_url: str, config: Config, tmp_path: Path
+    stage: Stage,
+    proxy: Proxy,
+    database_url: str,
+    config: Config,
+    tmp_path: Path,
+    waits: Waits,
 ) -> AsyncIterator[Stage]:
     """The agent's calls by a process whose commits can lose their replies."""
     url = proxy.url(database_url)
     async with (
-        open_resources(url, tmp_path, waits=QUICK) as opened,
+        open_resources(url, tmp_path, waits=waits) as opened,
         TestClient(Server(create_app(opened, config))) as client,
     ):
         yield replace(stage, client=client)
@@ -79,3 +92,23 @@ async def test_a_call_that_the_database_could_not_decide_is_refused(
     assert (reply.status, made.received) == (503, [])
     assert (await reply.json())["error"]["code"] == "unavailable"
     assert (call["decision"], call["reason"]) == ("refused", "unavailable")
+
+
+@pytest.mark.parametrize("waits", [PATIENT])
+async def test_a_target_is_not_to_blame_for_a_call_that_is_not_decided_in_time(
+    stage: Stage, behind_proxy: Stage, proxy: Proxy
+) -> None:
+    async with provider(answer(CHAT.whole)) as made:
+        await stage.routes_to(made.url, first_byte_timeout_s=1)
+        proxy.fault = Fault.STALL_REQUEST
+        replies = await asyncio.gather(
+            *(behind_proxy.call(CHAT) for _ in range(FAILURES_MAX))
+        )
+        proxy.late.set()
+        calls = await calls_of(stage, FAILURES_MAX)
+        after = await behind_proxy.call(CHAT)
+
+    assert {each.status for each in replies} == {503}
+    assert [each["attempts"] for each in calls] == [[]] * FAILURES_MAX
+    assert [each["usage"] for each in calls] == [None] * FAILURES_MAX
+    assert (after.status, len(made.received)) == (200, 1)
