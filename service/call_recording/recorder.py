@@ -16,7 +16,11 @@ import psycopg
 from prometheus_client import Counter
 
 from service.aggregate import LoggedAggregate
-from service.call_recording.refusals import FoldedRefusals, RefusedCalls
+from service.call_recording.refusals import (
+    DueRefusals,
+    FoldedRefusals,
+    RefusedCalls,
+)
 from service.errors import RETRY_LATER, ServiceError, UnavailableError
 from service.event_log.execute import execute
 from service.event_log.protocol import CommandLog
@@ -81,8 +85,8 @@ class CallEvents(Protocol[A, E, R_contra]):
     async def batch(self, batch: AgentBatch[A, E], work: UnitOfWork) -> LoggedAggregate:
         """Return a batch as it is recorded."""
 
-    def refusal(self, calls: R_contra, times: int) -> LoggedAggregate:
-        """Return refused calls as they are recorded."""
+    def refusal(self, calls: R_contra, times: int, refusal_id: UUID) -> LoggedAggregate:
+        """Return refused calls as they are recorded, by an id of their own."""
 
 
 class CallRecorder(Generic[A, E, R]):
@@ -106,6 +110,9 @@ class CallRecorder(Generic[A, E, R]):
         self._closed: list[AgentBatch[A, E]] = []
         self._batched = 0
         self._refused: FoldedRefusals[R] = FoldedRefusals()
+        self._due: list[DueRefusals[R]] = []
+        # What is being appended stays in its queue until then.
+        self._flushing = asyncio.Lock()
 
     @property
     def name(self) -> str:
@@ -154,9 +161,10 @@ class CallRecorder(Generic[A, E, R]):
 
     async def flush(self, *, all_of_them: bool = False) -> None:
         """Append what waits; what can't be appended now waits for the next time."""
-        await self._flush_ended()
-        await self._flush_batches()
-        await self._flush_refused(all_of_them=all_of_them)
+        async with self._flushing:
+            await self._flush_ended()
+            await self._flush_batches()
+            await self._flush_refused(all_of_them=all_of_them)
 
     async def _flush_ended(self) -> None:
         while self._ended:
@@ -187,20 +195,28 @@ class CallRecorder(Generic[A, E, R]):
             work.save(await self._events.batch(batch, work))
 
     async def _flush_refused(self, *, all_of_them: bool) -> None:
-        now = self._clock()
-        due = list(self._refused.due(now, all_of_them=all_of_them))
-        while due:
-            taken, rest = due[:EVENTS_MAX], due[EVENTS_MAX:]
+        if await self._append_due():
+            # While some wait, others are counted together.
+            self._due += self._refused.due(self._clock(), all_of_them=all_of_them)
+            await self._append_due()
+
+    async def _append_due(self) -> bool:
+        while self._due:
+            taken = self._due[:EVENTS_MAX]
             if not await self._append(taken, self._save_refusals):
-                self._refused.put_back(due, now)
-                return
-            due = rest
+                for each in taken:
+                    each.is_doubtful = True
+                return False
+            del self._due[: len(taken)]
+        return True
 
     async def _save_refusals(
-        self, refusals: Sequence[tuple[R, int]], work: UnitOfWork
+        self, refusals: Sequence[DueRefusals[R]], work: UnitOfWork
     ) -> None:
-        for calls, times in refusals:
-            work.save(self._events.refusal(calls, times))
+        for each in refusals:
+            if each.is_doubtful and await work.find(LoggedAggregate, each.id):
+                continue
+            work.save(self._events.refusal(each.calls, each.times, each.id))
 
     async def _append(
         self, items: Sequence[T], save: Callable[[Sequence[T], UnitOfWork], Saved]

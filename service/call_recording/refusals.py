@@ -1,10 +1,10 @@
 """Refused calls of the same kind, which are recorded together."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 FOLDED_FOR_S: Final = 1.0
 REFUSALS_MAX: Final = 10_000
@@ -32,6 +32,19 @@ class RefusedCalls:
 
 
 R = TypeVar("R", bound=RefusedCalls)
+
+
+@dataclass(slots=True, kw_only=True)
+class DueRefusals(Generic[R]):
+    """Refused calls that are to be recorded, by an event of this id.
+
+    ``is_doubtful`` if they may be on record: an attempt had an unknown outcome.
+    """
+
+    calls: R
+    times: int
+    id: UUID = field(default_factory=uuid4)
+    is_doubtful: bool = False
 
 
 @dataclass(slots=True)
@@ -65,22 +78,17 @@ class FoldedRefusals(Generic[R]):
         folded.times += 1
         return True
 
-    def due(self, now: float, *, all_of_them: bool) -> Iterator[tuple[R, int]]:
+    def due(self, now: float, *, all_of_them: bool) -> Iterator[DueRefusals[R]]:
         """Yield what is to be recorded: the first at once, then a second later."""
         for calls, folded in list(self._refused.items()):
             is_over = folded.since is None or now - folded.since >= FOLDED_FOR_S
             if not (is_over or all_of_them):
                 continue
             if folded.times:
-                yield calls, folded.times
+                yield DueRefusals(calls=calls, times=folded.times)
                 folded.times, folded.since = 0, now
             else:
                 self._forget(calls)
-
-    def put_back(self, refusals: Sequence[tuple[R, int]], now: float) -> None:
-        """Keep what couldn't be recorded for the next time."""
-        for calls, times in refusals:
-            self._refused.setdefault(calls, _Folded(now)).times += times
 
     def _within_bounds(self, calls: R) -> R:
         """Return refused calls without what too many others of the agent name."""

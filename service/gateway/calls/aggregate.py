@@ -281,5 +281,6 @@ class ToolCallRefusal(LoggedAggregate):
         times: int,
         session_id: str | None,
         trace_id: str | None,
+        id: UUID | None = None,  # noqa: A002
     ) -> None:
         self.agent_id = agent_id

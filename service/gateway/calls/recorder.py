@@ -55,8 +55,11 @@ class ToolCallEvents:
             token_ids=batch.token_ids,
         )
 
-    def refusal(self, calls: RefusedToolCalls, times: int) -> ToolCallRefusal:
+    def refusal(
+        self, calls: RefusedToolCalls, times: int, refusal_id: UUID
+    ) -> ToolCallRefusal:
         return ToolCallRefusal(
+            id=refusal_id,
             agent_id=str(calls.agent_id),
             token_id=str(calls.token_id),
             user_id=str(calls.user_id) if calls.user_id else None,

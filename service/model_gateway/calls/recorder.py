@@ -57,7 +57,7 @@ class ModelCallEvents:
             call = await work.find(LoggedAggregate, record.call_id)
             if call is None and record.mode is None:
                 # Nothing was sent; an admission that comes late has no place any more.
-                work.save(_refusal(refused_calls(record), 1, id=record.call_id))
+                work.save(_refusal(refused_calls(record), 1, record.call_id))
             elif isinstance(call, ModelCall) and call.outcome is None:
                 call.finish(await _finished(record, work), record.digests)
                 work.save(call)
@@ -79,8 +79,10 @@ class ModelCallEvents:
             digests=[each.digests for each in batch.finished],
         )
 
-    def refusal(self, calls: RefusedModelCalls, times: int) -> ModelCallRefusal:
-        return _refusal(calls, times)
+    def refusal(
+        self, calls: RefusedModelCalls, times: int, refusal_id: UUID
+    ) -> ModelCallRefusal:
+        return _refusal(calls, times, refusal_id)
 
 
 ModelCallRecorder: TypeAlias = CallRecorder[AdmittedCall, CallRecord, RefusedModelCalls]
@@ -103,7 +105,7 @@ def refused_calls(record: CallRecord) -> RefusedModelCalls:
 def _refusal(
     calls: RefusedModelCalls,
     times: int,
-    id: UUID | None = None,  # noqa: A002
+    refusal_id: UUID,
 ) -> ModelCallRefusal:
     return ModelCallRefusal(
         agent_id=id_text(calls.agent_id),
@@ -115,7 +117,7 @@ def _refusal(
         times=times,
         session_id=calls.session_id,
         trace_id=calls.trace_id,
-        id=id,
+        id=refusal_id,
     )
 
 

@@ -19,6 +19,7 @@ from tests.integration.model_gateway.recorded import calls_of
 from tests.integration.model_gateway.stage import Stage
 from tests.support.http_server import Server
 from tests.support.postgres_proxy import Fault, Proxy, proxy
+from tests.support.waiting import until
 
 __all__ = ["proxy"]
 
@@ -112,3 +113,24 @@ async def test_a_target_is_not_to_blame_for_a_call_that_is_not_decided_in_time(
     assert [each["attempts"] for each in calls] == [[]] * FAILURES_MAX
     assert [each["usage"] for each in calls] == [None] * FAILURES_MAX
     assert (after.status, len(made.received)) == (200, 1)
+
+
+async def test_refusals_whose_record_got_no_reply_are_recorded_once(
+    stage: Stage, behind_proxy: Stage, proxy: Proxy, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def is_refused(model: str) -> bool:
+        return (await behind_proxy.call(CHAT, model=model)).status == 404
+
+    proxy.fault = Fault.DROP_REPLY
+    assert await is_refused("first")
+    await proxy.struck.wait()
+    proxy.go_away()
+    await until(lambda: "model calls were not recorded yet" in caplog.messages)
+    proxy.come_back()
+    await until(lambda: is_refused("second"))
+    # Behind it, all that waited has been recorded.
+    assert await is_refused("third")
+    await calls_of(stage, query="&model=third")
+    calls = await calls_of(stage, query="&model=first")
+
+    assert [each["times"] for each in calls] == [1]
