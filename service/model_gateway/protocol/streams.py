@@ -57,11 +57,13 @@ class ModelStream(ABC):
     ``has_error``, and ``has_failed`` if that says that the provider can't answer now.
     ``response_id`` is the provider's, where the dialect has one to come back to.
     Events with ``numbered`` say how many there were, where the dialect counts them.
+    ``named_last`` finds the last one by its name, where that one may be large.
     """
 
     dialect: ClassVar[Dialect]
     markers: ClassVar[Sequence[Marker]]
     numbered: ClassVar[bytes] = b""
+    named_last: ClassVar[re.Pattern[bytes] | None] = None
 
     def __init__(self) -> None:
         self.has_ended = False
@@ -84,7 +86,13 @@ class ModelStream(ABC):
     def examine(self, event: bytes) -> bool:
         """Take in an event; return whether the client gets it."""
         document = _document(event)
-        return not isinstance(document, dict) or self._takes(document)
+        if isinstance(document, dict):
+            return self._takes(document)
+        # Clients may be able to read it: its text has half a surrogate, or it is deep.
+        if self.named_last and (last := self.named_last.search(event)):
+            self.has_ended = True
+            self.has_error = last[1] == b"failed"
+        return True
 
     @abstractmethod
     def _takes(self, document: dict[str, Any]) -> bool: ...
@@ -144,6 +152,9 @@ class ResponsesStream(ModelStream):
     dialect = Dialect.OPENAI_RESPONSES
     markers = (Marker(b'"response"'), ERROR)
     numbered = b'"sequence_number"'
+    named_last = re.compile(
+        rb"^event: ?response\.(completed|failed|incomplete)\r?$", re.MULTILINE
+    )
 
     def __init__(self) -> None:
         super().__init__()
