@@ -89,7 +89,8 @@ class PassedOn:
 
     def note(self, record: CallRecord) -> None:
         """Put on record what was passed on, and how that ended, unless it is known."""
-        record.status = self._answer.status
+        if self.has_begun:
+            record.status = self._answer.status
         record.figures = self.figures
         if self._relay is not None:
             record.answer_bytes = self._relay.size
