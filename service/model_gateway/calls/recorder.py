@@ -57,7 +57,7 @@ class ModelCallEvents:
             call = await work.find(LoggedAggregate, record.call_id)
             if call is None and record.mode is None:
                 # Nothing was sent; an admission that comes late has no place any more.
-                work.save(_refusal(refused_calls(record), 1, record.call_id))
+                work.save(self.refusal(refused_calls(record), 1, record.call_id))
             elif isinstance(call, ModelCall) and call.outcome is None:
                 call.finish(await _finished(record, work), record.digests)
                 work.save(call)
@@ -82,7 +82,18 @@ class ModelCallEvents:
     def refusal(
         self, calls: RefusedModelCalls, times: int, refusal_id: UUID
     ) -> ModelCallRefusal:
-        return _refusal(calls, times, refusal_id)
+        return ModelCallRefusal(
+            id=refusal_id,
+            agent_id=id_text(calls.agent_id),
+            token_id=id_text(calls.token_id),
+            user_id=id_text(calls.user_id) if calls.user_id else None,
+            dialect=calls.dialect,
+            asked_for=calls.asked_for,
+            reason=calls.reason,
+            times=times,
+            session_id=calls.session_id,
+            trace_id=calls.trace_id,
+        )
 
 
 ModelCallRecorder: TypeAlias = CallRecorder[AdmittedCall, CallRecord, RefusedModelCalls]
@@ -99,25 +110,6 @@ def refused_calls(record: CallRecord) -> RefusedModelCalls:
         reason=record.reason or record.outcome or CallOutcome.STOPPED,
         session_id=record.session_id,
         trace_id=record.trace_id,
-    )
-
-
-def _refusal(
-    calls: RefusedModelCalls,
-    times: int,
-    refusal_id: UUID,
-) -> ModelCallRefusal:
-    return ModelCallRefusal(
-        agent_id=id_text(calls.agent_id),
-        token_id=id_text(calls.token_id),
-        user_id=id_text(calls.user_id) if calls.user_id else None,
-        dialect=calls.dialect,
-        asked_for=calls.asked_for,
-        reason=calls.reason,
-        times=times,
-        session_id=calls.session_id,
-        trace_id=calls.trace_id,
-        id=refusal_id,
     )
 
 

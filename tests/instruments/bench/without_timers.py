@@ -24,6 +24,6 @@ if __name__ == "__main__":
         patch("service.event_log.durable.POLL_S", NEVER_S),
         patch("service.event_log.writer.EXPIRY_INTERVAL_S", NEVER_S),
         patch("service.gateway.approvals.expiry.INTERVAL_S", NEVER_S),
-        patch("service.gateway.calls.recorder.INTERVAL_S", RECORDING_S),
+        patch("service.call_recording.recorder.INTERVAL_S", RECORDING_S),
     ):
         sys.exit(main())

@@ -6,8 +6,8 @@ from typing import Any
 import aiohappyeyeballs
 import pytest
 
+from service.call_recording import recorder
 from service.errors import UnavailableError
-from service.gateway.calls import recorder
 from service.gateway.upstream.errors import NOT_REACHABLE
 from service.upstream_http import connections
 from tests.integration.gateway.stage import opened
